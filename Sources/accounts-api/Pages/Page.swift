@@ -11,6 +11,10 @@ struct Page {
     var notice: String?
     /// Whether the notice tells no error.
     var isNews = false
+    /// Whether search engines may list the page.
+    var isPublic = false
+    /// What search engines show of the page.
+    var description: String?
     var members: [JSON.Member] = []
     /// The addresses of applications that a form of the page leads to. Browsers check each redirect after a form.
     var formTargets: [String] = []

@@ -37,6 +37,10 @@ struct Pages: Sendable {
         if let notice = page.notice {
             members += [.init("notice", .string(notice)), .init("is_news", .bool(page.isNews))]
         }
+        members += [
+            .init("is_named", .bool(page.title.contains(signups.serviceName))),
+            .init("is_public", .bool(page.isPublic)), .init("description", page.description.map(JSON.string) ?? .null),
+        ]
         if let brand = assets.brand {
             members.append(.init("brand", brand.members(serviceName: signups.serviceName, in: language)))
         }
@@ -139,6 +143,7 @@ extension Pages {
                 "is_chosen": .bool(other == language),
             ]
         }
+        let isFresh = notice == nil && problem == nil
         return Page(
             template: .start,
             title: flow.purpose == .signup
@@ -147,6 +152,8 @@ extension Pages {
             headers: problem?.headers ?? [:],
             notice: notice.map { language.messages.text($0.inFlow(of: flow.purpose)) },
             isNews: notice != .noSignup,
+            isPublic: isFresh,
+            description: isFresh ? language.messages.text(flow.purpose == .signup ? .description : .recoverText) : nil,
             members: [
                 .init("text", flow.purpose == .signup ? .null : .string(language.messages.text(.recoverText))),
                 .init("languages", .array(languages.count > 1 ? languages : [])),

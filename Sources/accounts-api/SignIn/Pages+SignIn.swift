@@ -83,6 +83,7 @@ extension Pages {
         )
         page.formTargets = form.formTargets
         page.isNews = problem == nil
+        page.isPublic = form.title == .signIn && page.notice == nil
         return page
     }
 

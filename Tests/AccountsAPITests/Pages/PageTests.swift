@@ -416,6 +416,19 @@ struct PageTests {
         }
     }
 
+    @Test func `search engines list the first page only, whose title names the service once`() async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            let first = try await kim.open("/signup")
+            #expect(first.has("<title>Sign up for Acme</title>") && !first.has("noindex"))
+            #expect(first.has("<meta name=\"description\" content=\"Create your account in a few steps.\">"))
+            let step = try await kim.post("/signup", "locale=en")
+            #expect(step.has(" · Acme</title>") && step.has("<meta name=\"robots\" content=\"noindex\">"))
+            #expect(try await kim.open("/nowhere").has("noindex"))
+            #expect(try await !kim.open("/sign-in").has("noindex"))
+        }
+    }
+
     @Test func `a program that accepts anything, such as a link preview, gets JSON`() async throws {
         try await TestServer.with { site in
             let preview = try await site.send(.get, "/signup", bytes: nil, [.accept: "*/*"])
