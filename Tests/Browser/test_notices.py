@@ -176,3 +176,13 @@ def test_a_sign_up_that_goes_on_elsewhere_is_no_error(person):
 
 
 # MARK: Values
+
+
+def test_a_username_is_shown_as_it_is_stored(person):
+    kim = person().go_to("profile")
+    kim.type("username", kim.username.upper())
+    kim.press(Keys.TAB)
+    kim.wait_until(lambda: value(kim, "username") == kim.username, "the name in small letters")
+    kim.type("username", "kim lee")
+    kim.press(Keys.TAB)
+    kim.wait_until(lambda: "Use only letters from A to Z, digits" in kim.refusal("username"), "the refusal")

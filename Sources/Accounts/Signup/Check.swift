@@ -9,7 +9,7 @@ package enum CheckError: Error {
 /// The result of a check.
 package struct Verdict: Sendable {
     package let refusals: [Refusal]
-    /// The valid values as people write them, if that differs from the canonical form.
+    /// The valid values as people write them, if that differs from the answer.
     package let written: [(field: FieldName, text: String)]
 }
 
@@ -32,7 +32,9 @@ extension Signups {
                 newRefusals += try await field.kind.lookUp(inputs, of: field, by: self)
             } catch { throw .hashing(error) }
             refusals += newRefusals
-            if newRefusals.isEmpty, let text = field.kind.written(in: values, of: field.name) {
+            if newRefusals.isEmpty, let text = field.kind.written(in: values, of: field.name),
+                text != answers[field.name]?.json?.string
+            {
                 written.append((field.name, text))
             }
         }
