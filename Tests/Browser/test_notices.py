@@ -175,6 +175,16 @@ def test_a_sign_up_that_goes_on_elsewhere_is_no_error(person):
     assert notice(kim) == ("status", "You're continuing this sign-up on another device.")
 
 
+def test_the_last_page_hides_the_account_after_the_sign_out(person):
+    kim = sign_up(person())
+    assert kim.email in kim.text and kim.username in kim.text
+    kim.open("/account")
+    sign_out(kim)
+    kim.open("/signup")
+    assert "Your account is ready" in kim.text
+    assert kim.email not in kim.text and kim.username not in kim.text
+
+
 # MARK: Values
 
 

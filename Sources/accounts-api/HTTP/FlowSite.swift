@@ -7,6 +7,8 @@ struct FlowSite: Sendable {
     let sessionCookies: SessionCookies
     let pages: Pages
     let uploads: Uploads
+    /// Nil for all flows but the sign-up, whose last page depends on the session.
+    let sessions: Sessions?
     /// Nil if there are no applications.
     let provider: Provider?
     /// Where the last page of a sign-up leads that no application has begun; nil for the account.
@@ -18,8 +20,10 @@ struct FlowSite: Sendable {
         isSecure: Bool,
         assets: Assets,
         provider: Provider? = nil,
+        sessions: Sessions? = nil,
         afterSignupURL: String? = nil
     ) {
+        self.sessions = sessions
         (self.provider, self.afterSignupURL) = (provider, afterSignupURL)
         self.signups = signups
         cookie = TokenCookie(signups.flow.purpose.rawValue, isSecure: isSecure)

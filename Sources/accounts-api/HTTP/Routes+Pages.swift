@@ -53,7 +53,12 @@ extension FlowSite {
             return Pages.seeOther(step.href)
         }
         do {
-            return try await pages.response(to: act, handle(request, context), of: draft, in: language)
+            var answer = try await handle(request, context)
+            // The next person at this browser must not see whose account it is.
+            if act == .show, let account = draft.account, await !isSignedIn(request, as: account) {
+                answer.remove("account")
+            }
+            return pages.response(to: act, answer, of: draft, in: language)
         } catch  where act == .commit {
             let problem = problem(for: error, language, context.logger)
             guard problem.isForTheSamePage else { throw problem }
@@ -61,6 +66,15 @@ extension FlowSite {
             let review = representations.review(draft)
             return pages.response(pages.review(review, of: draft, after: problem, in: language), in: language)
         }
+    }
+
+    /// Whether the request has a session of that account.
+    private func isSignedIn(_ request: Request, as account: ID<Account>) async -> Bool {
+        guard let sessions,
+            let token = sessionCookies.session.values(in: request.headers).first.flatMap({ Token<AccountSession>($0) }),
+            let session = try? await sessions.find(token)
+        else { return false }
+        return session.account.id == account
     }
 
     /// If the answers to a step are refused, the person sees the step again, with the answers that they typed.

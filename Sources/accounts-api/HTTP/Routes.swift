@@ -61,6 +61,7 @@ struct Routes: Sendable {
             isSecure: isSecure,
             assets: assets,
             provider: provider,
+            sessions: sessions,
             afterSignupURL: afterSignupURL
         )
         changes = signups.flow.changes.map { [provider] flow in

@@ -416,6 +416,17 @@ struct PageTests {
         }
     }
 
+    @Test func `the last page shows the account only to its session`() async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            _ = try await kim.fill(through: "terms")
+            #expect(try await kim.post("/signup/commit").has("kim@example.com"))
+            _ = try await kim.post("/account/sign-out")
+            let page = try await kim.open("/signup")
+            #expect(page.has("Your account is ready") && !page.has("kim@example.com") && !page.has("<li>kim</li>"))
+        }
+    }
+
     @Test func `search engines list the first page only, whose title names the service once`() async throws {
         try await TestServer.with { site in
             let kim = PageVisitor(site)
