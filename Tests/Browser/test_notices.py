@@ -134,6 +134,13 @@ def test_a_former_address_that_was_just_used_says_when_it_can_be_used_again(pers
     assert 0 < int(seconds) <= 60 and unit == "s."
 
 
+def test_the_page_of_the_code_leads_owners_of_an_account_to_the_sign_in(person):
+    kim = person().go_to("code")
+    assert "We sent an email to" in kim.text and "Already have an account?" in kim.text
+    kim.find("main a[href='/sign-in']").click()
+    kim.wait_for_path("/sign-in")
+
+
 # MARK: Whose sign-up it is
 
 
@@ -196,3 +203,24 @@ def test_a_username_is_shown_as_it_is_stored(person):
     kim.type("username", "kim lee")
     kim.press(Keys.TAB)
     kim.wait_until(lambda: "Use only letters from A to Z, digits" in kim.refusal("username"), "the refusal")
+
+
+def test_a_consent_without_script_has_its_own_message(person):
+    kim = person(script=False)
+    begin_at_code(kim)
+    send_code(kim, kim.site.mailbox.code(kim.email))
+    kim.wait_until(lambda: kim.path == "/signup/password", "the password")
+    kim.type("password", PASSWORD)
+    kim.type("confirmation", PASSWORD)
+    kim.press_next()
+    kim.wait_until(lambda: kim.path == "/signup/profile", "the profile")
+    kim.type("username", kim.username)
+    kim.press_next()
+    kim.wait_until(lambda: kim.path == "/signup/contact", "the contact")
+    kim.find("[name=birth_date]").send_keys("02282001")
+    kim.press_next()
+    kim.wait_until(lambda: kim.path == "/signup/totp", "the authenticator")
+    kim.find("button.plain").click()
+    kim.wait_until(lambda: kim.path == "/signup/terms", "the terms")
+    kim.find("button.main").click()
+    kim.wait_until(lambda: "Check this box to continue." in kim.refusal("terms"), "the refusal")
