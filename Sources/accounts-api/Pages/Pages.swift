@@ -177,7 +177,7 @@ extension Pages {
             template: .done,
             title: language.messages.text(.done),
             members: [
-                .init("account", answer["account"] ?? .object([])), .init("go_on", .string(goOn)),
+                .init("account", answer["account"] ?? .null), .init("go_on", .string(goOn)),
                 .init("next", application?["href"] ?? .null),
             ]
         )
