@@ -385,7 +385,7 @@ def test_a_new_code_can_be_sent_after_the_wait(person):
     kim.wait_until(kim.find("[data-resend] button").is_enabled)
     kim.find("[data-resend] button").click()
     code = kim.site.mailbox.code(kim.email, 2)
-    kim.wait_for_path("/signup/code")
+    kim.wait_for_path("/signup/code?sent")
     kim.type("code", code)
     kim.press_next()
     kim.wait_for_path("/signup/password")

@@ -17,6 +17,8 @@ package struct Answers: Sendable {
 
     /// The answer to the field; nil if the request does not contain the field.
     package subscript(field: FieldName) -> FieldAnswer? { members.first { $0.name == field }?.answer }
+
+    package func without(_ name: FieldName) -> Answers { Answers(members.filter { $0.name != name }) }
 }
 
 /// The answer of a request to one field.

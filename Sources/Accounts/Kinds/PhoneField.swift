@@ -49,6 +49,10 @@ package struct PhoneField: FieldKind {
         }
     }
 
+    package func reviewText(_ shown: JSON, in language: Language) -> String {
+        written(json: shown) ?? shown.string ?? ""
+    }
+
     package func rules(in language: Language) -> [JSON.Member] { [.init("region", .string(region))] }
 
     package var topic: RefusalTopic { region == "KR" ? .phone : .internationalPhone }

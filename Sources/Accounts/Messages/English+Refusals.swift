@@ -25,7 +25,7 @@ extension English {
             min.map { "You need to be at least \(counted($0, "year")) old." } ?? "You're not old enough to sign up."
         case .tooOld: "That date is too long ago. Check the year."
         case .passwordWrong: "That password isn't right."
-        case .codeWrong where refusal.number("attempts_left") == 0: "That code isn't right. Request a new one."
+        case .codeWrong where refusal.number("attempts_left") == 0: "Too many wrong codes. Request a new one."
         case .codeWrong: "That code isn't right.\(attemptsLeft(refusal))"
         case .codeExpired where topic == .link: "This link has expired or was already used."
         case .codeExpired: "This code has expired. Request a new one."

@@ -145,6 +145,10 @@ struct English: Messages {
         case .sendAgainIn: "Resend code in {left} s"
         case .codeGoodFor: "This code expires in {left}"
         case .codeIsOver: "This code has expired. Request a new one."
+        case .codeSent: "We sent a new code."
+        case .codeUnderWay: "An email is already on its way to this address. You can request another one in {left} s."
+        case .addressIsOther:
+            "The email address was changed in another window, so that code no longer works. This page is about the new address."
         case .openApp: "Open in authenticator app"
         case .secretKey: "Setup key"
         case .nextCodeIn: "A new code appears in {left} s"
@@ -290,6 +294,9 @@ struct English: Messages {
         case .newRecoveryCodeText:
             "It replaces the one you just used; your other codes still work. Save it somewhere safe: you won't see it again."
         case .startAgain: "Create another account"
+        case .notYou: "Not you?"
+        case .startOver: "Start over"
+        case .description: "Create your account in a few steps."
         case .ticketTitle: "Get a new code"
         case .ticketText: "We'll send a new code to the same email address. It works even after too many attempts."
         case .setUpAgain: "Set up again"

@@ -24,7 +24,7 @@ extension Korean {
         case .tooOld: "너무 오래된 날짜입니다. 연도를 확인해 주세요."
         case .passwordWrong: "비밀번호가 올바르지 않습니다."
         case .codeWrong where refusal.number("attempts_left") == 0:
-            "인증 코드가 올바르지 않습니다. 새 인증 코드를 받아 주세요."
+            "인증 코드를 너무 많이 잘못 입력했습니다. 새 인증 코드를 받아 주세요."
         case .codeWrong: "인증 코드가 올바르지 않습니다.\(attemptsLeft(refusal))"
         case .codeExpired where topic == .link: "만료되었거나 이미 사용한 링크입니다."
         case .codeExpired: "인증 코드가 만료되었습니다. 새 인증 코드를 받아 주세요."

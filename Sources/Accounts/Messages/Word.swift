@@ -7,7 +7,7 @@ package enum Word: String, CaseIterable, Sendable {
     // Pictures.
     case yourPicture, dropPicture, removePicture, badPicture, cropTitle, cropText, zoom, usePicture
     // Codes. `{left}` is a number of seconds, or a time such as 9:59.
-    case codeSentTo, sendAgain, sendAgainIn, codeGoodFor, codeIsOver
+    case codeSentTo, sendAgain, sendAgainIn, codeGoodFor, codeIsOver, codeSent, codeUnderWay, addressIsOther
     // The authenticator. `{left}` is a number of seconds.
     case openApp, secretKey, nextCodeIn, recoveryTitle, recoveryText, copy, copied, download, print, keptThem
     // The end.
@@ -40,7 +40,9 @@ package enum Word: String, CaseIterable, Sendable {
     case checkAnswers, tryAgain, tooOften, useTicket, overdue, gaveUp, replacesSignup, goneElsewhere,
         committedElsewhere,
         accountErased, noSignup, offline
-    case startAgain
+    case startAgain, notYou, startOver
+    // What search engines show below the title.
+    case description
     // The finished step of the authenticator.
     case setUpAgain, removeIt
     // What a page says while it is used. `{length}` and `{limit}` are numbers of characters, `{right}` and `{down}`

@@ -9,8 +9,8 @@ package enum CheckError: Error {
 /// The result of a check.
 package struct Verdict: Sendable {
     package let refusals: [Refusal]
-    /// The valid values as people write them, such as a phone number in its usual form. A value whose canonical form is
-    /// the same is missing.
+    /// The valid values as people write them, such as a phone number in its usual form. A value that the person has
+    /// written in this form is missing.
     package let written: [(field: FieldName, text: String)]
 }
 
@@ -33,7 +33,9 @@ extension Signups {
                 newRefusals += try await field.kind.lookUp(inputs, of: field, by: self)
             } catch { throw .hashing(error) }
             refusals += newRefusals
-            if newRefusals.isEmpty, let text = field.kind.written(in: values, of: field.name) {
+            if newRefusals.isEmpty, let text = field.kind.written(in: values, of: field.name),
+                text != answers[field.name]?.json?.string
+            {
                 written.append((field.name, text))
             }
         }

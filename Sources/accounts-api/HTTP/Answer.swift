@@ -26,6 +26,12 @@ struct Answer: Sendable {
         return response
     }
 
+    /// Removes a member of the JSON.
+    mutating func remove(_ name: String) {
+        guard case .object(let members)? = json else { return }
+        json = .object(members.filter { $0.name != name })
+    }
+
     init(json: JSON? = nil, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]) {
         (self.json, self.status, self.headers) = (json, status, headers)
     }

@@ -7,6 +7,8 @@ struct FlowSite: Sendable {
     let sessionCookies: SessionCookies
     let pages: Pages
     let uploads: Uploads
+    /// Nil for all flows but the sign-up, whose last page depends on the session.
+    let sessions: Sessions?
     /// The OpenID provider; nil if the service has no applications.
     let provider: Provider?
     /// The URL to which the last page of a sign-up leads, unless it leads back to an application. If nil, the page
@@ -19,8 +21,10 @@ struct FlowSite: Sendable {
         isSecure: Bool,
         assets: Assets,
         provider: Provider? = nil,
+        sessions: Sessions? = nil,
         afterSignupURL: String? = nil
     ) {
+        self.sessions = sessions
         (self.provider, self.afterSignupURL) = (provider, afterSignupURL)
         self.signups = signups
         cookie = TokenCookie(signups.flow.purpose.rawValue, isSecure: isSecure)

@@ -260,6 +260,16 @@ extension Problem {
         headers: [.retryAfter: "5"]
     )
 
+    /// The form with a code was made for another address than that of the draft.
+    static func addressIsOther(_ current: Draft, shownAs representation: JSON) -> Problem {
+        Problem(
+            .staleRevision,
+            "The form is for another address than the one of the sign-up. \"draft\" has the current one.",
+            [.init("draft", representation)],
+            headers: [.eTag: "\"\(current.revision)\""]
+        )
+    }
+
     static func committed(in flow: FlowPurpose) -> Problem {
         Problem(.alreadyCommitted, "The \(flow.noun) is finished and cannot be changed.")
     }

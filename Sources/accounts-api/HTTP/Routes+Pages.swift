@@ -53,7 +53,12 @@ extension FlowSite {
             return Pages.seeOther(step.href)
         }
         do {
-            return try await pages.response(to: act, handle(request, context), of: draft, in: language)
+            var answer = try await handle(request, context)
+            // The next person at this browser must not see whose account it is.
+            if act == .show, let account = draft.account, await !isSignedIn(request, as: account) {
+                answer.remove("account")
+            }
+            return pages.response(to: act, answer, of: draft, in: language)
         } catch  where act == .commit {
             let problem = problem(for: error, language, context.logger)
             guard problem.isForTheSamePage else { throw problem }
@@ -61,6 +66,15 @@ extension FlowSite {
             let review = representations.review(draft)
             return pages.response(pages.review(review, of: draft, after: problem, in: language), in: language)
         }
+    }
+
+    /// Whether the request has a session of that account.
+    private func isSignedIn(_ request: Request, as account: ID<Account>) async -> Bool {
+        guard let sessions,
+            let token = sessionCookies.session.values(in: request.headers).first.flatMap({ Token<AccountSession>($0) }),
+            let session = try? await sessions.find(token)
+        else { return false }
+        return session.account.id == account
     }
 
     /// Answers a request about a step. If the answers are refused, the person sees the step again, with the answers
@@ -87,8 +101,10 @@ extension FlowSite {
             switch act {
             case .showStep where !draft.unsavedRecoveryCodes(at: step).isEmpty:
                 page = pages.unsavedCodes(of: draft, at: step, in: language)
-            case .showStep: page = pages.step(answer.json ?? .null, step, of: draft, in: language)
-            case .resend: return Pages.seeOther(step.href)
+            case .showStep:
+                let news = Pages.notice(inQuery: request.uri.query)
+                page = pages.step(answer.json ?? .null, step, of: draft, news: news, in: language)
+            case .resend: return Pages.seeOther("\(step.href)?\(Pages.codeSent)")
             default: return pages.response(to: act, answer, of: draft, in: language)
             }
         } catch {

@@ -61,6 +61,7 @@ struct Routes: Sendable {
             isSecure: isSecure,
             assets: assets,
             provider: provider,
+            sessions: sessions,
             afterSignupURL: afterSignupURL
         )
         changes = signups.flow.changes.map { [provider] flow in
@@ -187,8 +188,9 @@ extension Routes {
         router.add(middleware: CORSPreflight(allowedOrigins: allowedOrigins, applications: applicationCORS))
         let operations = operations
         for operation in operations { add(operation, to: router) }
+        let pagePaths = Set(operations.filter { $0.method == .get && $0.hasPages }.map(\.path))
         for (path, siblings) in Dictionary(grouping: operations, by: \.path) {
-            refuseOtherMethods(than: siblings.flatMap(\.methods), at: path, on: router)
+            refuseOtherMethods(than: siblings.flatMap(\.methods), at: path, below: pagePaths, on: router)
         }
         forwardAuthRoutes?
             .answerRepeatedRequests(on: router.group().add(middleware: KeyCheck(keyMismatch: keyMismatch)))
@@ -275,15 +277,26 @@ extension Routes {
         }
     }
 
+    /// A browser that opens the path of a form, such as a phone that restores its tabs, is led to the page of the form.
+    ///
+    /// - Parameter pages: the paths of all pages.
     private func refuseOtherMethods(
         than methods: [HTTPRequest.Method],
         at path: String,
+        below pages: Set<String>,
         on router: Router<RequestScope>
     ) {
+        let parents = sequence(first: path) { String($0[..<($0.lastIndex(of: "/") ?? $0.startIndex)]) }.prefix(8)
+        let depth = Array(parents).firstIndex(where: pages.contains)
         let all: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options, .trace, .connect]
         let allow = methods.map(\.rawValue).joined(separator: ", ")
         for method in all where !methods.contains(method) {
-            router.on(RouterPath(path), method: method) { _, _ -> Response in
+            router.on(RouterPath(path), method: method) { request, context -> Response in
+                if let depth, context.representation == .page, method == .get || method == .head {
+                    return Pages.seeOther(
+                        request.uri.path.split(separator: "/").dropLast(depth).map { "/\($0)" }.joined()
+                    )
+                }
                 throw Problem(
                     .methodNotAllowed,
                     "The path does not support this method. Use \(allow).",

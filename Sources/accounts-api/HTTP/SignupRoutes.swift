@@ -84,8 +84,20 @@ struct SignupRoutes: Sendable {
     }
 
     @Sendable func submit(_ request: Request, _ context: StepContext) async throws -> Answer {
+        var answers = context.answers
+        // The code of another address must not count as a guess at the code of this one. The draft is read before this
+        // check, and a guess is counted only at the code that it was read with.
+        if let mark = answers[Self.addressMark]?.json?.string {
+            guard signups.isCurrent(addressMark: mark, at: context.step, of: context.draft) else {
+                if context.representation == .json {
+                    throw Problem.addressIsOther(context.draft, shownAs: representations.draft(context.draft))
+                }
+                return Answer(json: ["next": ["href": .string("\(context.step.href)?\(Pages.addressIsOther)")]])
+            }
+            answers = answers.without(Self.addressMark)
+        }
         let outcome = try await signups.from(context.network).submit(
-            context.answers,
+            answers,
             to: context.step,
             of: context.draft,
             at: request.expectedRevision(of: context.draft),
@@ -101,6 +113,9 @@ struct SignupRoutes: Sendable {
             recoveryCodes: outcome.recoveryCodes
         )
     }
+
+    /// The control of a form that says for which address its code is. No field can have this name.
+    static let addressMark: FieldName = "address.mark"
 
     @Sendable func check(_ request: Request, _ context: StepContext) async throws -> Answer {
         let verdict = try await signups.check(context.answers, on: context.step, of: context.draft)

@@ -7,8 +7,14 @@ struct Page {
     let title: String
     var status: HTTPResponse.Status = .ok
     var headers: HTTPFields = [:]
-    /// A sentence at the top of the page about an error or the end of the sign-up.
+    /// A sentence at the top of the page about an error, or about what has happened.
     var notice: String?
+    /// Whether the notice tells no error.
+    var isNews = false
+    /// Whether search engines may list the page.
+    var isPublic = false
+    /// What search engines show of the page.
+    var description: String?
     var members: [JSON.Member] = []
     /// The addresses of applications that a form of the page leads to. Browsers check each redirect after a form.
     var formTargets: [String] = []

@@ -22,9 +22,11 @@ extension Pages {
                     "is_missing": .bool(missing.contains(.string(field.name.rawValue))),
                 ]
             }
+            // A code that was confirmed is not changed, but the address in its own step.
+            let isConfirmed = step.fields.allSatisfy { $0.kind.provedField != nil } && summary["state"] == "complete"
             return [
                 "title": .string(step.titles[language] ?? ""), "href": .string(step.href), "fields": .array(fields),
-                "is_open": .bool(summary["state"] != "locked"),
+                "is_open": .bool(summary["state"] != "locked" && !isConfirmed),
             ]
         }
         var page = Page(
@@ -38,6 +40,9 @@ extension Pages {
                 .init("back", .string(signups.flow.steps.last?.href ?? signups.flow.purpose.path)),
             ]
         )
+        if let name = draft.flatMap({ signups.identifyingAddress(in: $0.values) }) {
+            page.members.append(.init("account_name", .string(name.rawValue)))
+        }
         if signups.flow.purpose != .signup, let draft, let provider {
             page.formTargets = draft.authorizationTargets(among: provider.registry.current)
         }

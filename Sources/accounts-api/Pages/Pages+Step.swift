@@ -9,18 +9,20 @@ extension Pages {
     ///   - shown: the JSON of the step.
     ///   - problem: the reason if the answers were refused.
     ///   - answers: the refused answers; passwords and codes are not shown again.
+    ///   - news: what has happened to the step.
     func step(
         _ shown: JSON,
         _ step: Step,
         of draft: Draft,
         after problem: Problem? = nil,
         _ answers: Answers? = nil,
+        news: Word? = nil,
         in language: Language
     ) -> Page {
         let form = StepForm(
             step: step,
             draft: draft,
-            flow: signups.flow,
+            context: signups.validationContext(of: draft),
             problem: problem,
             answers: answers,
             language: language,
@@ -68,6 +70,11 @@ extension Pages {
         if shown["code_expires_at"] != nil, let address = form.addressOfCode {
             members.append(.init("address", .string(address)))
         }
+        if let mark = signups.addressMark(at: step, of: draft) {
+            members += [
+                .init("address_mark", ["name": .string(SignupRoutes.addressMark.rawValue), "value": .string(mark)])
+            ]
+        }
         if let secret = shown["secret"]?.string {
             members.append(.init("secret_groups", .array(secret.inGroups(of: 4).map(JSON.string))))
         }
@@ -76,7 +83,8 @@ extension Pages {
             title: step.titles[language] ?? "",
             status: problem?.slug.status ?? .ok,
             headers: problem?.headers ?? [:],
-            notice: problem?.notice(in: language),
+            notice: problem?.notice(in: language) ?? news.map { language.messages.text($0) },
+            isNews: problem == nil,
             members: members
         )
     }
@@ -95,7 +103,7 @@ extension Pages {
         let form = StepForm(
             step: step,
             draft: draft,
-            flow: signups.flow,
+            context: signups.validationContext(of: draft),
             problem: problem,
             answers: answers,
             language: language,
@@ -121,7 +129,7 @@ extension Pages {
 private struct StepForm {
     let step: Step
     let draft: Draft
-    let flow: Flow
+    let context: ValidationContext
     let problem: Problem?
     let answers: Answers?
     let language: Language
@@ -147,7 +155,11 @@ private struct StepForm {
             .init("autocapitalize", field.control.capitalization.map { .string($0.rawValue) } ?? .null),
             .init("is_unspelled", .bool(field.control.isUnspelled)),
         ]
-        let errors = messages(for: field.name)
+        let (exhaustion, errors) = (exhaustion(of: field), messages(for: field.name))
+        if let exhaustion {
+            members.append(.init("is_used_up", true))
+            if errors.isEmpty { members.append(.init("error", .string(exhaustion))) }
+        }
         if !errors.isEmpty { members.append(.init("error", .string(errors.joined(separator: " ")))) }
         members += field.kind.templateMembers(
             FormField(field: field, step: step, value: value, shown: stored, language: language, today: today)
@@ -155,14 +167,29 @@ private struct StepForm {
         return .object(members)
     }
 
-    private func messages(for field: FieldName) -> [String] {
+    private func messages(for field: FieldName) -> [String] { errors(of: field).compactMap { $0["message"]?.string } }
+
+    private func errors(of field: FieldName) -> [JSON] {
         guard case .array(let errors) = problem?.members.first(where: { $0.name == "errors" })?.value else { return [] }
-        return errors.filter { $0["field"]?.string == field.rawValue }.compactMap { $0["message"]?.string }
+        return errors.filter { $0["field"]?.string == field.rawValue }
+    }
+
+    /// The message about a code that takes no more guesses; nil if there is none. The draft was read before the guess
+    /// that is refused.
+    private func exhaustion(of field: Field) -> String? {
+        let message = { (params: [String: JSON]) in
+            Refusal(field.name, .codeExhausted, params).message(in: language, of: context.flow)
+        }
+        switch field.kind.obstacle(field, in: context) {
+        case .codeUsedUp: return message([:])
+        case .exhausted: return message(["final": true])
+        default: return errors(of: field.name).contains { $0["params"]?["attempts_left"] == 0 } ? message([:]) : nil
+        }
     }
 
     /// The current date in the time zone of the flow.
     private var today: String {
-        draft.now.formatted(Date.ISO8601FormatStyle(timeZone: flow.zone).year().month().day())
+        draft.now.formatted(Date.ISO8601FormatStyle(timeZone: context.flow.zone).year().month().day())
     }
 }
 

@@ -34,7 +34,13 @@ struct Pages: Sendable {
             .init("is_signup", .bool(flow.purpose == .signup)),
             .init("styles", .string(assets.styles.path)), .init("script", .string(assets.script.path)),
         ]
-        if let notice = page.notice { members.append(.init("notice", .string(notice))) }
+        if let notice = page.notice {
+            members += [.init("notice", .string(notice)), .init("is_news", .bool(page.isNews))]
+        }
+        members += [
+            .init("is_named", .bool(page.title.contains(signups.serviceName))),
+            .init("is_public", .bool(page.isPublic)), .init("description", page.description.map(JSON.string) ?? .null),
+        ]
         if let brand = assets.brand {
             members.append(.init("brand", brand.members(serviceName: signups.serviceName, in: language)))
         }
@@ -137,6 +143,7 @@ extension Pages {
                 "is_chosen": .bool(other == language),
             ]
         }
+        let isFresh = notice == nil && problem == nil
         return Page(
             template: .start,
             title: flow.purpose == .signup
@@ -144,6 +151,9 @@ extension Pages {
             status: problem?.slug.status ?? .ok,
             headers: problem?.headers ?? [:],
             notice: notice.map { language.messages.text($0.inFlow(of: flow.purpose)) },
+            isNews: notice != .noSignup,
+            isPublic: isFresh,
+            description: isFresh ? language.messages.text(flow.purpose == .signup ? .description : .recoverText) : nil,
             members: [
                 .init("text", flow.purpose == .signup ? .null : .string(language.messages.text(.recoverText))),
                 .init("languages", .array(languages.count > 1 ? languages : [])),
@@ -167,7 +177,7 @@ extension Pages {
             template: .done,
             title: language.messages.text(.done),
             members: [
-                .init("account", answer["account"] ?? .object([])), .init("go_on", .string(goOn)),
+                .init("account", answer["account"] ?? .null), .init("go_on", .string(goOn)),
                 .init("next", application?["href"] ?? .null),
             ]
         )
@@ -274,6 +284,19 @@ extension Pages {
 extension Pages {
     /// The query of the first page after the person has cancelled a sign-up.
     private static let gaveUp = "given-up"
+    /// The query of a step after its code was mailed again.
+    static let codeSent = "sent"
+    /// The query of a step after the code of another address was sent to it.
+    static let addressIsOther = "other-address"
+
+    /// What the query of a step tells.
+    static func notice(inQuery query: String?) -> Word? {
+        switch query {
+        case codeSent: .codeSent
+        case addressIsOther: .addressIsOther
+        default: nil
+        }
+    }
 
     /// The HTML response to a problem: a redirect to the page to continue on, or a page with the message.
     func response(to problem: Problem, _ request: Request, in language: Language) -> Response {
@@ -342,6 +365,8 @@ extension Problem {
         case .rateLimited:
             if limit.flatMap(Limits.Name.init)?.yieldsToTicket == true {
                 language.messages.text(.useTicket)
+            } else if limit == "resend", let wait = headers[.retryAfter] {
+                language.messages.text(.codeUnderWay).replacing("{left}", with: wait)
             } else {
                 headers[.retryAfter].flatMap { Int($0) }.map { language.messages.tooOften(RoundedWait(seconds: $0)) }
                     ?? language.messages.text(.tooOften)

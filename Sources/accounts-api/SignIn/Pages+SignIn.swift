@@ -83,6 +83,8 @@ extension Pages {
             ]
         )
         page.formTargets = form.formTargets
+        page.isNews = problem == nil
+        page.isPublic = form.title == .signIn && page.notice == nil
         return page
     }
 
@@ -122,6 +124,7 @@ extension Pages {
             template: .account,
             title: language.messages.text(.account),
             notice: notice.map(language.messages.text),
+            isNews: true,
             members: [
                 .init("profile", .array(profile(values, without: overview.consents, in: language))),
                 .init("consents", .array(overview.consents.map { consent($0, in: language) })),

@@ -57,6 +57,18 @@ struct CheckTests {
         }
     }
 
+    @Test func `a check tells how a value is written if it was typed otherwise`() async throws {
+        try await TestServer.with { site in
+            let kim = site.visitor()
+            try await kim.start()
+            try await kim.fill(through: "password")
+            for (typed, written) in [("KimLee", ["username": "kimlee"]), ("kimlee", [:])] as [(String, JSON)] {
+                let answer = try await kim.send(.post, "/signup/profile/check", ["username": .string(typed)])
+                #expect(answer.json["valid"] == true && answer.json["written"] == written)
+            }
+        }
+    }
+
     /// All rows that a check could change.
     private static func allRows() async throws -> [String] {
         try Session().query(

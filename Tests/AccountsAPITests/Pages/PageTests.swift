@@ -94,7 +94,9 @@ struct PageTests {
             let kim = PageVisitor(site)
             let review = try await kim.fill(through: "terms")
             #expect(review.path == "/signup/review")
-            for text in ["+821012345678", "February 28, 2001", "Accepted", "Not accepted", "Not provided"] {
+            // Nothing can be changed at a code that was confirmed.
+            #expect(review.has("href=\"/signup/email\">Change<") && !review.has("href=\"/signup/code\">Change<"))
+            for text in ["+82 10-1234-5678", "February 28, 2001", "Accepted", "Not accepted", "Not provided"] {
                 #expect(review.has("<dd>\(text)</dd>"), "\(text)")
             }
         }
@@ -309,9 +311,149 @@ struct PageTests {
             _ = try await kim.fill(through: "email")
             let early = try await kim.post("/signup/code/resend")
             #expect(early.headers[.retryAfter] != nil)
-            #expect(early.status == 429 && early.has("Too many attempts. Try again in ") && early.has("name=\"code\""))
+            #expect(early.status == 429 && early.has("already on its way") && early.has("name=\"code\""))
             try TestSupport.Session().letPass("2 minutes")
-            #expect(try await kim.post("/signup/code/resend").path == "/signup/code")
+            let sent = try await kim.post("/signup/code/resend")
+            #expect(sent.path == "/signup/code?sent" && sent.has("class=\"news\" role=\"status\">We sent a new code.<"))
+            #expect(try await !kim.open("/signup/code").has("We sent a new code."))
+        }
+    }
+
+    @Test func `a code for an address that was changed in another tab is no guess at the code of the new one`()
+        async throws
+    {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            let first = try await kim.fill(through: "email", email: "kim@example.com")
+            let field = #/name="address.mark" value="([\w-]{16})"/#
+            let mark = try #require(first.html.firstMatch(of: field)).1
+            let code = try await site.service.readCode(for: "kim@example.com")
+            let second = try await kim.post("/signup/email", "email=lee%40example.com")
+            let newMark = try #require(second.html.firstMatch(of: field)).1
+            #expect(mark != newMark)
+
+            let stale = try await kim.post("/signup/code", "address.mark=\(mark)&code=\(code)")
+            #expect(stale.path == "/signup/code?other-address" && stale.has("<strong>lee@example.com</strong>"))
+            #expect(stale.has("The email address was changed in another window"))
+            let attempts = { try TestSupport.Session().query("SELECT attempts FROM proofs").only.decode(Int.self) }
+            #expect(try attempts() == 0)
+            let wrong = try await site.service.readCode(for: "lee@example.com") == "000000" ? "000001" : "000000"
+            let guess = try await kim.post("/signup/code", "address.mark=\(newMark)&code=\(wrong)")
+            #expect(guess.status == 422 && guess.has("4 attempts left"))
+            #expect(try attempts() == 1)
+            let right = try await site.service.readCode(for: "lee@example.com")
+            let page = try await kim.post("/signup/code", "address.mark=\(newMark)&code=\(right)")
+            #expect(page.path == "/signup/password")
+        }
+    }
+
+    @Test func `the script learns that the form is for another address`() async throws {
+        try await TestServer.with { site in
+            let kim = site.visitor()
+            try await kim.start()
+            try await kim.put("email", ["email": "kim@example.com"])
+            let answer = try await kim.put("code", ["code": "000000", "address.mark": "AAAAAAAAAAAAAAAA"])
+            #expect(answer.status == 412 && answer.slug == "stale-revision")
+            #expect(try TestSupport.Session().query("SELECT attempts FROM proofs").only.decode(Int.self) == 0)
+        }
+    }
+
+    @Test(arguments: [
+        ("en", "Too many wrong codes. Request a new one."), ("ko", "인증 코드를 너무 많이 잘못 입력했습니다. 새 인증 코드를 받아 주세요."),
+    ])
+    func `the last wrong code says what to do, also when the page is opened again`(language: String, text: String)
+        async throws
+    {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site, language: language)
+            var page = try await kim.fill(through: "email")
+            #expect(page.has("data-until="))
+            let right = try await site.service.readCode(for: "kim@example.com")
+            for _ in 1...5 {
+                page = try await kim.post("/signup/code", "code=\(right == "000000" ? "000001" : "000000")")
+            }
+            #expect(page.status == 422 && page.has(">\(text)</p>") && !page.has("data-until="))
+            page = try await kim.open("/signup/code")
+            #expect(page.status == 200 && page.has(">\(text)</p>") && !page.has("data-until="))
+            #expect(page.has("action=\"/signup/code/resend\""))
+        }
+    }
+
+    @Test(arguments: [
+        ("/signup/code/resend", "/signup/code"), ("/signup/handoff", "/signup"), ("/signup/commit", "/signup"),
+        ("/signup/totp/saved", "/signup/totp"), ("/signup/code/check", "/signup/code"),
+        ("/recovery/code/resend", "/recovery/code"), ("/recovery/commit", "/recovery"),
+        ("/email-change/code/resend", "/email-change/code"), ("/account/sign-out", "/account"),
+        ("/account/authenticator/codes", "/account/authenticator"),
+    ])
+    func `a browser that opens the path of a form is led to its page, and a program learns the methods`(
+        path: String,
+        page: String
+    ) async throws {
+        try await TestServer.with { site in
+            let opened = try await PageVisitor(site).send(.get, path)
+            #expect(opened.status == 303 && opened.headers[.location] == page)
+            let program = try await site.visitor().send(.get, path)
+            #expect(program.status == 405 && program.headers[.allow] == "POST")
+        }
+    }
+
+    @Test func `going back to a former address too early says when it is possible, as JSON does`() async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            _ = try await kim.fill(through: "email", email: "kim@example.com")
+            _ = try await kim.post("/signup/email", "email=lee%40example.com")
+            let page = try await kim.post("/signup/email", "email=kim%40example.com")
+            let wait = try #require(page.headers[.retryAfter])
+            #expect(page.status == 429 && page.has("You can request another one in \(wait) s."))
+
+            let program = site.visitor()
+            try await program.start()
+            try await program.put("email", ["email": "ann@example.com"])
+            let early = try await program.send(.post, "/signup/code/resend")
+            let seconds = try #require(early.headers[.retryAfter])
+            #expect(early.json["message"]?.string?.hasSuffix("You can request another one in \(seconds) s.") == true)
+        }
+    }
+
+    @Test func `the last page shows the account only to its session`() async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            _ = try await kim.fill(through: "terms")
+            #expect(try await kim.post("/signup/commit").has("kim@example.com"))
+            _ = try await kim.post("/account/sign-out")
+            let page = try await kim.open("/signup")
+            #expect(page.has("Your account is ready") && !page.has("kim@example.com") && !page.has("class=\"account\""))
+        }
+    }
+
+    @Test func `search engines list the first page only, whose title names the service once`() async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            let first = try await kim.open("/signup")
+            #expect(first.has("<title>Sign up for Acme</title>") && !first.has("noindex"))
+            #expect(first.has("<meta name=\"description\" content=\"Create your account in a few steps.\">"))
+            let step = try await kim.post("/signup", "locale=en")
+            #expect(step.has(" · Acme</title>") && step.has("<meta name=\"robots\" content=\"noindex\">"))
+            #expect(try await kim.open("/nowhere").has("noindex"))
+            #expect(try await !kim.open("/sign-in").has("noindex"))
+        }
+    }
+
+    @Test func `a program that accepts anything, such as a link preview, gets JSON`() async throws {
+        try await TestServer.with { site in
+            let preview = try await site.send(.get, "/signup", bytes: nil, [.accept: "*/*"])
+            #expect(preview.status == 401 && preview.headers[.contentType] == "application/problem+json")
+        }
+    }
+
+    @Test func `a page that tells news is not an error`() async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            _ = try await kim.fill(through: "email")
+            let cancelled = try await kim.post("/signup/cancel")
+            #expect(cancelled.has("class=\"news\" role=\"status\">Sign-up cancelled."))
+            #expect(try await kim.open("/signup/email").has("class=\"notice\" role=\"alert\">We couldn&#39;t find"))
         }
     }
 
@@ -350,6 +492,7 @@ struct PageTests {
             #expect(try await phone.post("/signup/resume", "code=\(code)").status == 422)
             let old = try await desk.open("/signup")
             #expect(old.status == 410 && old.has("continuing this sign-up on another device"))
+            #expect(old.has("class=\"news\" role=\"status\""))
         }
     }
 

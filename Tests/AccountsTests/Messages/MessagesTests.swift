@@ -34,8 +34,8 @@ struct MessagesTests {
                 "-1 이상 9 이하의 정수를 입력해 주세요."
             ),
             (
-                .codeWrong, ["attempts_left": 0], "That code isn't right. Request a new one.",
-                "인증 코드가 올바르지 않습니다. 새 인증 코드를 받아 주세요."
+                .codeWrong, ["attempts_left": 0], "Too many wrong codes. Request a new one.",
+                "인증 코드를 너무 많이 잘못 입력했습니다. 새 인증 코드를 받아 주세요."
             ),
             (.codeWrong, ["attempts_left": "four"], "That code isn't right.", "인증 코드가 올바르지 않습니다."),
         ] as [(Refusal.Code, [String: JSON], String, String)]

@@ -116,6 +116,20 @@ extension Flow {
 }
 
 extension Signups {
+    /// A text that stands for the address to which the code of the step is mailed, for its form; nil if the step has no
+    /// code. The text differs for another address, and does not show the address.
+    package func addressMark(at step: Step, of draft: Draft) -> String? { addressMarks(at: step, of: draft).first }
+
+    /// Whether the address is still the one of that mark, which a key of the ring has made.
+    package func isCurrent(addressMark: String, at step: Step, of draft: Draft) -> Bool {
+        addressMarks(at: step, of: draft).contains(addressMark)
+    }
+
+    private func addressMarks(at step: Step, of draft: Draft) -> [String] {
+        let address = step.fields.compactMap(\.kind.provedField).first.flatMap { draft.values.address(in: $0) }
+        return address.map(addressDigests)?.map { Array($0.prefix(12)).base64URL } ?? []
+    }
+
     /// An address that the draft has proved, preferably the one that identifies the account; nil if it has proved none.
     func provedAddress(of draft: Draft) -> EmailAddress? {
         for field in flow.fields.filter(\.isIdentifier) + flow.fields {

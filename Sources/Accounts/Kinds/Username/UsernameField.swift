@@ -28,6 +28,9 @@ package struct UsernameField: FieldKind {
         return Username(text: name)
     }
 
+    /// A person who types capital letters sees that they become small ones.
+    package func written(_ value: Username) -> String? { value.text }
+
     package func contextWords(of value: Username) -> [String] { [value.text] }
 
     /// The standard claim `preferred_username` (OpenID Connect Core §5.1).

@@ -34,9 +34,11 @@ function markTitle() {
   if (error && !document.title.startsWith(error)) document.title = `${error} ${document.title}`;
 }
 
-/// Shows the text above the form; an empty text hides the notice.
+/// Shows the error above the form; an empty text hides the notice.
 function showNotice(text) {
   const notice = document.getElementById("notice");
   notice.textContent = text;
   notice.hidden = !text;
+  notice.className = "notice";
+  notice.setAttribute("role", "alert");
 }

@@ -73,6 +73,8 @@ async function postStep() {
       return body.next.href;
     }
     if (answer.status === 422) return showErrors(body.errors);
+    // The code is for an address that another tab has changed.
+    if (answer.status === 412) return `${form.getAttribute("action")}?other-address`;
     if ([401, 409, 410].includes(answer.status)) return form.getAttribute("action").replace(/^(\/[^/]*).*/, "$1");
     showNotice(body.message ?? body.title);
   } catch {
@@ -89,6 +91,15 @@ function stepBody() {
   return new URLSearchParams(data);
 }
 
+/// A code that takes no more guesses has no time left.
+function endClocks(errors) {
+  for (const { field, code, params } of errors) {
+    if (params?.attempts_left !== 0 && code !== "code_exhausted") continue;
+    const element = fields.find((other) => other.name === field)?.element;
+    if (element) one("[data-until]", element)?.remove();
+  }
+}
+
 function showErrors(errors) {
   const messages = firstMessages(errors);
   const refused = fields.filter((field) => messages[field.name]);
@@ -97,6 +108,7 @@ function showErrors(errors) {
     showTally(field);
     field.refuse(messages[field.name]);
   }
+  endClocks(errors);
   markTitle();
   if (!refused.length) showNotice(form.dataset.marked);
   refused.find((field) => !field.isHidden)?.control.focus();

@@ -45,12 +45,21 @@ function startStep() {
   updateNext();
 }
 
+/// The script moves the focus past the notice, so screen readers would not say it.
+function announceNews() {
+  const news = one("#notice.news:not([hidden])");
+  if (news) announce(news.textContent);
+}
+
 function startCancel() {
   const dialog = document.getElementById("cancel");
-  one("[data-cancel]")?.addEventListener("click", (event) => {
-    event.preventDefault();
-    dialog.showModal();
-  });
+  if (!dialog) return;
+  for (const link of all("[data-cancel]")) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      dialog.showModal();
+    });
+  }
   one("[data-close]")?.addEventListener("click", () => dialog.close());
 }
 
@@ -64,6 +73,7 @@ function sendLinkCode(form) {
   form.requestSubmit();
 }
 
+announceNews();
 all("[data-until], [data-period]").forEach(startClock);
 all("[data-resend]").forEach(waitToResend);
 all("[data-codes]").forEach(startCodes);

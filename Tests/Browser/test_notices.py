@@ -1,0 +1,226 @@
+"""What the pages tell people: news, limits, codes that are used up, and whose sign-up it is."""
+
+import pytest
+from selenium.webdriver import Keys
+
+from person import PASSWORD
+from test_fields import said, value
+from test_sign_in import sign_out, sign_up
+
+
+def begin_at_code(kim):
+    """Starts a sign-up and sends the address, in a browser with or without script."""
+    kim.open("/signup")
+    kim.find("button.main").click()
+    kim.wait_until(lambda: kim.path == "/signup/email", "the first step")
+    send_address(kim, kim.email)
+
+
+def send_address(kim, address):
+    kim.type("email", address)
+    kim.press_next()
+    kim.wait_until(lambda: kim.path == "/signup/code", "the step of the code")
+
+
+def send_code(kim, code):
+    kim.type("code", code)
+    kim.press_next()
+
+
+def wrong(code):
+    return f"{(int(code) + 1) % 1_000_000:06}"
+
+
+def let_a_minute_pass(kim):
+    kim.site.sql("UPDATE proofs SET sent_at = sent_at - interval '61 seconds' WHERE proved_at IS NULL")
+    kim.site.sql("UPDATE limits SET hits = ARRAY(SELECT hit - interval '61 seconds' FROM unnest(hits) AS hit)")
+
+
+def notice(kim):
+    """The role and the text of the notice; None if there is none."""
+    shown = kim.find("#notice")
+    return (shown.get_attribute("role"), shown.text) if shown.is_displayed() else None
+
+
+# MARK: Codes
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_code_for_an_address_that_another_tab_has_changed_spends_no_guess(person, script):
+    kim = person(script=script)
+    begin_at_code(kim)
+    former, later = kim.email, f"new-{kim.email}"
+    first = kim.browser.current_window_handle
+    kim.browser.switch_to.new_window("tab")
+    kim.open("/signup/email")
+    send_address(kim, later)
+    kim.browser.close()
+    kim.browser.switch_to.window(first)
+    assert former in kim.text
+    send_code(kim, kim.site.mailbox.code(former))
+    kim.wait_until(lambda: kim.path == "/signup/code?other-address", "the page of the new address")
+    assert later in kim.text and former not in kim.find("form").text and not kim.refusal("code")
+    assert notice(kim)[1].startswith("The email address was changed in another window")
+    code = kim.site.mailbox.code(later)
+    send_code(kim, wrong(code))
+    kim.wait_until(lambda: "4 attempts left" in kim.refusal("code"), "the first guess at the code")
+    send_code(kim, code)
+    kim.wait_until(lambda: kim.path == "/signup/password", "the next step")
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_the_last_wrong_code_says_at_once_what_to_do(person, script):
+    kim = person(script=script)
+    begin_at_code(kim)
+    code = wrong(kim.site.mailbox.code(kim.email))
+    for left in ["4 attempts left", "3 attempts left", "2 attempts left", "1 attempt left"]:
+        send_code(kim, code)
+        kim.wait_until(lambda left=left: left in kim.refusal("code"), left)
+        assert kim.find(".clock").is_displayed() == script
+    send_code(kim, code)
+    kim.wait_until(lambda: "Too many wrong codes. Request a new one." in kim.refusal("code"), "the end")
+    assert "attempts left" not in kim.text and not kim.find_all(".clock")
+    again = kim.find("form[action$='/resend'] button")
+    if script:
+        assert not again.is_enabled() and again.text.startswith("Resend code in ")
+        let_a_minute_pass(kim)
+    kim.open("/signup/code")
+    assert "Too many wrong codes. Request a new one." in kim.refusal("code") and not kim.find_all(".clock")
+    again = kim.find("form[action$='/resend'] button")
+    kim.wait_until(lambda: again.is_enabled() and again.text == "Resend code", "the button")
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_the_page_says_that_a_new_code_was_sent(person, script):
+    kim = person(script=script)
+    begin_at_code(kim)
+    let_a_minute_pass(kim)
+    kim.open("/signup/code")
+    again = kim.find("form[action$='/resend'] button")
+    kim.wait_until(again.is_enabled, "the button")
+    again.click()
+    kim.wait_until(lambda: kim.path == "/signup/code?sent", "the page")
+    assert notice(kim) == ("status", "We sent a new code.")
+    if script:
+        kim.wait_until(lambda: kim.focused == "code", "the focus")
+        assert said(kim) == ["We sent a new code."]
+    kim.open("/signup/code/resend")
+    assert kim.path == "/signup/code" and not notice(kim)
+
+
+def test_an_error_after_news_is_an_error(person):
+    kim = person().go_to("code")
+    kim.open("/signup/code?sent")
+    kim.run_script("window.fetch = () => Promise.reject(new TypeError());")
+    send_code(kim, "123456")
+    kim.wait_until(lambda: notice(kim) and notice(kim)[0] == "alert", "the failure")
+    assert kim.find("#notice").get_attribute("class") == "notice"
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_a_former_address_that_was_just_used_says_when_it_can_be_used_again(person, script):
+    kim = person(script=script)
+    begin_at_code(kim)
+    kim.open("/signup/email")
+    send_address(kim, f"new-{kim.email}")
+    kim.open("/signup/email")
+    kim.type("email", kim.email)
+    kim.press_next()
+    kim.wait_until(lambda: notice(kim), "the limit")
+    role, text = notice(kim)
+    assert role == "alert" and kim.path == "/signup/email"
+    start, seconds, unit = text.rpartition("in ")[0], *text.rpartition("in ")[2].split()
+    assert start == "An email is already on its way to this address. You can request another one "
+    assert 0 < int(seconds) <= 60 and unit == "s."
+
+
+def test_the_page_of_the_code_leads_owners_of_an_account_to_the_sign_in(person):
+    kim = person().go_to("code")
+    assert "We sent an email to" in kim.text and "Already have an account?" in kim.text
+    kim.find("main a[href='/sign-in']").click()
+    kim.wait_for_path("/sign-in")
+
+
+# MARK: Whose sign-up it is
+
+
+def test_another_person_at_the_browser_starts_over(person):
+    kim = person().go_to("profile")
+    kim.open("/signup")
+    kim.wait_for_path("/signup/profile")
+    assert f"{kim.email} Not you? Start over" in " ".join(kim.text.split())
+    next(link for link in kim.find_all("main a") if link.text == "Start over").click()
+    assert kim.find("#cancel").is_displayed()
+    kim.find("#cancel .danger").click()
+    kim.wait_for_path("/signup?given-up")
+    assert notice(kim) == ("status", "Sign-up cancelled. Everything you entered has been deleted.")
+    assert kim.email not in kim.text
+
+
+def test_the_review_says_whose_sign_up_it_is(person):
+    kim = person("ko").go_to("review")
+    [link] = [link for link in kim.find_all("main a") if link.text == "처음부터 시작하기"]
+    link.click()
+    kim.wait_for_path("/signup/cancel")
+
+
+def test_a_sign_up_that_goes_on_elsewhere_is_no_error(person):
+    kim = person().go_to("password")
+    kim.find("summary").click()
+    kim.find("details button").click()
+    kim.wait_until(lambda: kim.path == "/signup/handoff", "the message")
+    kim.open("/signup/handoff")
+    assert kim.path == "/signup/password", "a browser that opens the path of a form is led to its page"
+    cookie = kim.browser.get_cookie("signup")
+    kim.open(kim.site.mailbox.link(kim.email))
+    kim.wait_until(lambda: kim.find_all("[name=confirmed]"), "the question")
+    kim.find("button.main").click()
+    kim.wait_for_path("/signup/password")
+    kim.browser.delete_all_cookies()
+    kim.browser.add_cookie({"name": "signup", "value": cookie["value"]})
+    kim.open("/signup")
+    assert notice(kim) == ("status", "You're continuing this sign-up on another device.")
+
+
+def test_the_last_page_hides_the_account_after_the_sign_out(person):
+    kim = sign_up(person())
+    assert kim.email in kim.text and kim.username in kim.text
+    kim.open("/account")
+    sign_out(kim)
+    kim.open("/signup")
+    assert "Your account is ready" in kim.text
+    assert kim.email not in kim.text and kim.username not in kim.text
+
+
+# MARK: Values
+
+
+def test_a_username_is_shown_as_it_is_stored(person):
+    kim = person().go_to("profile")
+    kim.type("username", kim.username.upper())
+    kim.press(Keys.TAB)
+    kim.wait_until(lambda: value(kim, "username") == kim.username, "the name in small letters")
+    kim.type("username", "kim lee")
+    kim.press(Keys.TAB)
+    kim.wait_until(lambda: "Use only letters from A to Z, digits" in kim.refusal("username"), "the refusal")
+
+
+def test_a_consent_without_script_has_its_own_message(person):
+    kim = person(script=False)
+    begin_at_code(kim)
+    send_code(kim, kim.site.mailbox.code(kim.email))
+    kim.wait_until(lambda: kim.path == "/signup/password", "the password")
+    kim.type("password", PASSWORD)
+    kim.type("confirmation", PASSWORD)
+    kim.press_next()
+    kim.wait_until(lambda: kim.path == "/signup/profile", "the profile")
+    kim.type("username", kim.username)
+    kim.press_next()
+    kim.wait_until(lambda: kim.path == "/signup/contact", "the contact")
+    kim.find("[name=birth_date]").send_keys("02282001")
+    kim.press_next()
+    kim.wait_until(lambda: kim.path == "/signup/totp", "the authenticator")
+    kim.find("button.plain").click()
+    kim.wait_until(lambda: kim.path == "/signup/terms", "the terms")
+    kim.find("button.main").click()
+    kim.wait_until(lambda: "Check this box to continue." in kim.refusal("terms"), "the refusal")
