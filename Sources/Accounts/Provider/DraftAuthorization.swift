@@ -48,7 +48,7 @@ extension Draft {
     }
 
     /// Whether the draft has this request already, made at whatever time.
-    fileprivate func authorizes(_ request: AuthorizationRequest) -> Bool {
+    func authorizes(_ request: AuthorizationRequest) -> Bool {
         values.authorization
             == DraftAuthorization(
                 request.made(at: values.authorization?.request.madeAt ?? request.madeAt),
@@ -58,25 +58,4 @@ extension Draft {
 
     /// The application that has asked, on this device or another.
     package var application: String? { values.authorization?.request.application }
-}
-
-extension Signups {
-    /// Keeps the request in the open draft. A later request replaces it.
-    package func remember(_ request: AuthorizationRequest, in draft: Draft) async throws(SubmitError) {
-        _ = try await retryingInTurn(draft) { (draft) throws(SubmitError) -> Draft? in
-            guard draft.account == nil else { throw .committed }
-            if draft.authorizes(request) || draft.revision >= flow.limits.revisions { return draft }
-            var values = draft.values
-            values.authorization = DraftAuthorization(request, tokenHash: draft.tokenHash)
-            let result = try await converting(to: SubmitError.databaseFailed) { () throws(DatabaseError) in
-                try await write(Change(values: values), to: draft)
-            }
-            if case .written(let new) = result { return new }
-            return nil
-        }
-    }
-}
-
-extension SubmitError {
-    fileprivate static func databaseFailed(_ error: DatabaseError) -> SubmitError { .find(.database(error)) }
 }

@@ -213,13 +213,14 @@ extension CommitPlan {
         """
     }
 
-    /// Keeps the draft for as long as its token may be used to read the account, and in it only the application that the
-    /// person goes back to.
+    /// Keeps the draft for as long as its token may be used to read the account, and in it only where the person
+    /// goes from there.
     fileprivate var closeDraft: SQL {
         var values = Values()
-        values.authorization = draft.values.authorization
+        (values.authorization, values.returnURL) = (draft.values.authorization, draft.values.returnURL)
         let place = SealedPlace.draft(draft.id, tokenHash: draft.tokenHash, revision: draft.revision + 1)
-        let sealed = values.authorization.map { _ in signups.keys.seal(values.sealable, for: place) } ?? []
+        let isEmpty = values.authorization == nil && values.returnURL == nil
+        let sealed = isEmpty ? [] : signups.keys.seal(values.sealable, for: place)
         return """
             UPDATE \(signups.table(of: draft.id))
                SET account_id = account.id, revision = revision + 1, updated_at = now(), step = 'committed', sealed = \(sealed),

@@ -8,20 +8,20 @@ package enum StartError: Error {
 extension Signups {
     /// Starts a sign-up: creates an empty draft, and the token that is the only way to access it.
     ///
-    /// - Parameter request: the request of an application that the sign-up ends in.
+    /// - Parameter destination: what the sign-up ends in.
     package func start(
         in language: Language,
-        for request: AuthorizationRequest? = nil
+        for destination: DraftDestination? = nil
     ) async throws(StartError) -> (draft: Draft, token: Token<Draft>) {
-        try await start(with: Values(), in: language, for: request)
+        try await start(with: Values(), in: language, for: destination)
     }
 
     func start(
         with values: Values,
         in language: Language,
-        for request: AuthorizationRequest? = nil
+        for destination: DraftDestination? = nil
     ) async throws(StartError) -> (draft: Draft, token: Token<Draft>) {
-        var (draft, token) = newDraft(with: values, in: language, for: request)
+        var (draft, token) = newDraft(with: values, in: language, for: destination)
         let limits = charges(.starts, of: network)
         let insert = insert(draft, when: Self.isWithinLimits)
         let (row, exceeded) = try await converting(to: StartError.database) { () throws(DatabaseError) in
@@ -41,12 +41,12 @@ extension Signups {
     func newDraft(
         with values: Values,
         in language: Language,
-        for request: AuthorizationRequest? = nil
+        for destination: DraftDestination? = nil
     ) -> (draft: Draft, token: Token<Draft>) {
         let (id, now) = (ID<Draft>(), Date())
         let token = Token(for: id)
         var values = values
-        values.authorization = request.map { DraftAuthorization($0, tokenHash: token.hash) }
+        if let destination { values.set(destination, tokenHash: token.hash) }
         let context = ValidationContext(
             flow: flow,
             now: now,

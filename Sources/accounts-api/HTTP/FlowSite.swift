@@ -9,6 +9,8 @@ struct FlowSite: Sendable {
     let uploads: Uploads
     /// Nil if there are no applications.
     let provider: Provider?
+    /// The hosts to which a person may return; nil if no proxy asks who people are.
+    let hosts: ForwardAuthHosts?
     /// Where the last page of a sign-up leads that no application has begun; nil for the account.
     let afterSignupURL: String?
 
@@ -18,13 +20,14 @@ struct FlowSite: Sendable {
         isSecure: Bool,
         assets: Assets,
         provider: Provider? = nil,
+        hosts: ForwardAuthHosts? = nil,
         afterSignupURL: String? = nil
     ) {
-        (self.provider, self.afterSignupURL) = (provider, afterSignupURL)
+        (self.provider, self.hosts, self.afterSignupURL) = (provider, hosts, afterSignupURL)
         self.signups = signups
         cookie = TokenCookie(signups.flow.purpose.rawValue, isSecure: isSecure)
         sessionCookies = SessionCookies(isSecure: isSecure)
-        pages = Pages(signups: signups, assets: assets, provider: provider)
+        pages = Pages(signups: signups, assets: assets, provider: provider, hosts: hosts)
         uploads = Uploads(signups: signups)
     }
 

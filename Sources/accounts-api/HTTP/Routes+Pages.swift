@@ -46,6 +46,14 @@ extension FlowSite {
         _ handle: (Request, DraftContext) async throws -> Answer
     ) async throws -> Response {
         let (draft, language) = (context.draft, context.language)
+        if act == .show, purpose != .emailChange, let url = pages.returnURL(in: request) {
+            let isOver = draft.account != nil
+            if isOver || draft.values.returnURL != url {
+                // The page of one that is over would not lead there.
+                let page = isOver ? pages.start(for: request, in: language) : pages.goOn(returningTo: url, in: language)
+                return pages.response(page, in: language)
+            }
+        }
         // The commit deletes the codes.
         if [.show, .review, .commit].contains(act), draft.account == nil,
             let step = signups.flow.steps.first(where: { !draft.unsavedRecoveryCodes(at: $0).isEmpty })

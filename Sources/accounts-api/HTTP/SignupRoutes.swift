@@ -13,14 +13,12 @@ struct SignupRoutes: Sendable {
     /// Starts a sign-up, or continues the open one of the token.
     @Sendable func start(_ request: Request, _ context: RequestScope) async throws -> Answer {
         let body = try StartRequest(context.answers, in: context.language, of: signups.flow.languages)
-        var authorization = body.request.flatMap { site.provider?.request(ticket: $0) }
-        // At its end, a sign-up could not answer such a request.
-        if site.purpose == .signup, authorization?.allowsSignUp == false { authorization = nil }
+        let destination = destination(of: body)
         if let draft = try await openDraft(of: context.credentials.token(of: Draft.self)) {
-            if let authorization { try await signups.remember(authorization, in: draft) }
+            if let destination { try await signups.remember(destination, in: draft) }
             return representations.answer(draft)
         }
-        let (draft, token) = try await signups.from(context.network).start(in: body.language, for: authorization)
+        let (draft, token) = try await signups.from(context.network).start(in: body.language, for: destination)
         var answer = representations.answer(
             draft,
             with: token,
@@ -30,6 +28,16 @@ struct SignupRoutes: Sendable {
         )
         answer.headers[.location] = site.purpose.path
         return answer
+    }
+
+    /// Nil if the client names none, or one to which nobody may be sent.
+    private func destination(of body: StartRequest) -> DraftDestination? {
+        let authorization = body.request.flatMap { site.provider?.request(ticket: $0) }
+        // At its end, a sign-up could not answer a request that expects a known account.
+        if let authorization, site.purpose != .signup || authorization.allowsSignUp {
+            return .application(authorization)
+        }
+        return body.returnURL.flatMap { site.hosts?.allowed($0) }.map { .page($0) }
     }
 
     /// The draft of the token, unless it is committed. Throws if the draft cannot be read or decrypted now, because a

@@ -38,8 +38,9 @@ extension Pages {
                 .init("back", .string(signups.flow.steps.last?.href ?? signups.flow.purpose.path)),
             ]
         )
-        if signups.flow.purpose != .signup, let draft, let provider {
-            page.formTargets = draft.authorizationTargets(among: provider.registry.current)
+        if signups.flow.purpose != .signup, let draft {
+            page.formTargets = provider.map { draft.authorizationTargets(among: $0.registry.current) } ?? []
+            if let url = draft.values.returnURL.flatMap({ hosts?.allowed($0) }) { page.formTargets.append(url) }
         }
         return page
     }

@@ -2,8 +2,8 @@ import Accounts
 
 extension Answer {
     /// Adds where the person goes from here, unless that is the account: `"continue": {"application", "name", "href"}` for
-    /// the application that has begun the sign-up, or the sign-in before a recovery; otherwise only `href`. Whoever has
-    /// finished on another device goes where the application begins a sign-in.
+    /// the application that has begun the sign-up, or the sign-in before a recovery; `"name"` and `"href"` for a page behind a
+    /// proxy; otherwise only `href`. Whoever has finished on another device goes where the application begins a sign-in.
     ///
     /// - Parameter session: the one that the commit has begun, if there is one.
     mutating func addContinuation(
@@ -17,6 +17,7 @@ extension Answer {
             ? draft.authorization(committedAs: account) : session.flatMap { draft.authorization(recoveredBy: $0) }
         guard case .object(let members)? = json,
             let continuation = Self.continuation(of: draft, request, site.provider)
+                ?? site.hosts.flatMap({ Self.continuation(of: draft, to: $0) })
                 ?? site.afterSignupURL.map({ ["href": .string($0)] })
         else { return }
         json = .object(members + [.init("continue", continuation)])
@@ -36,5 +37,12 @@ extension Answer {
             "application": .string(application.id), "name": .string(application.name(in: draft.language)),
             "href": .string(href),
         ]
+    }
+
+    /// The setting may have changed since the draft has got its destination.
+    private static func continuation(of draft: Draft, to hosts: ForwardAuthHosts) -> JSON? {
+        draft.values.returnURL.flatMap { hosts.allowed($0) }.map { url in
+            ["name": .string(ForwardAuthHosts.host(of: url)), "href": .string(url)]
+        }
     }
 }
