@@ -26,11 +26,13 @@ package struct TestSignups: Sendable {
         breached: BreachedPasswords? = nil,
         limits: Limits? = .lavish,
         waitingRequests: Int = .max,
+        metrics: Metrics = Metrics(),
         _ body: (TestSignups) async throws -> Value
     ) async throws -> Value {
         let database = Database(
             conninfo ?? FreshDatabase.current.conninfo,
             connections: connections,
+            metrics: metrics,
             logger: .silent
         )
         do {

@@ -84,13 +84,14 @@ package struct OutboxSender: Sendable {
     /// Erases the digests of network and recipient of mail that is delivered or dead. This version does that together
     /// with the delivery, but a server of the previous version keeps the digests.
     package func eraseDigests() async throws(DatabaseError) {
-        _ = try await database.transaction(
-            """
-            UPDATE outbox SET network = NULL, recipient = NULL, sending_until = NULL
-             WHERE state <> 'waiting' AND recipient IS NOT NULL
-            """
-        )
+        _ = try await database.transaction(Self.eraseLeftDigests)
     }
+
+    /// Has an index of its own, `outbox_left_digests`.
+    static let eraseLeftDigests: SQL = """
+        UPDATE outbox SET network = NULL, recipient = NULL, sending_until = NULL
+         WHERE state <> 'waiting' AND recipient IS NOT NULL
+        """
 
     private func deliver(_ mail: ClaimedMail, with mailer: any Mailer) async throws(DatabaseError) {
         if !mail.isUseful {

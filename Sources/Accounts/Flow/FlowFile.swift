@@ -105,7 +105,11 @@ extension Flow {
             try stepEntry.finish()
         }
         for (entry, step) in editable where !step.fields.contains(where: { $0.kind.canBeEdited($0, among: earlier) }) {
-            throw entry.error("the step has no field that people can change", at: "editable")
+            let proved = step.fields.first { field in
+                !field.isIdentifier && earlier.contains { $0.kind.provedField == field.name }
+            }
+            let reason = proved.map { ": a code proves \"\($0.name)\", so the address stays as it is" } ?? ""
+            throw entry.error("the step has no field that people can change\(reason)", at: "editable")
         }
         for (entry, field) in entries { try field.kind.check(entry, of: field, in: steps) }
         if let conflict = nameConflict(in: steps) { throw entry.error(conflict, at: "steps") }

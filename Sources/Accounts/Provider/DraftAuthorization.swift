@@ -49,7 +49,7 @@ extension Draft {
     }
 
     /// Whether the draft already contains this request, whatever its ``AuthorizationRequest/madeAt`` is.
-    fileprivate func authorizes(_ request: AuthorizationRequest) -> Bool {
+    func authorizes(_ request: AuthorizationRequest) -> Bool {
         values.authorization
             == DraftAuthorization(
                 request.made(at: values.authorization?.request.madeAt ?? request.madeAt),
@@ -60,26 +60,4 @@ extension Draft {
     /// The id of the application whose request the draft contains, also if another device brought it; nil if there is
     /// none.
     package var application: String? { values.authorization?.request.application }
-}
-
-extension Signups {
-    /// Stores the request in the open draft, in place of an earlier one. Does nothing if the draft has the maximum
-    /// number of revisions.
-    package func remember(_ request: AuthorizationRequest, in draft: Draft) async throws(SubmitError) {
-        _ = try await retryingInTurn(draft) { (draft) throws(SubmitError) -> Draft? in
-            guard draft.account == nil else { throw .committed }
-            if draft.authorizes(request) || draft.revision >= flow.limits.revisions { return draft }
-            var values = draft.values
-            values.authorization = DraftAuthorization(request, tokenHash: draft.tokenHash)
-            let result = try await converting(to: SubmitError.databaseFailed) { () throws(DatabaseError) in
-                try await write(Change(values: values), to: draft)
-            }
-            if case .written(let new) = result { return new }
-            return nil
-        }
-    }
-}
-
-extension SubmitError {
-    fileprivate static func databaseFailed(_ error: DatabaseError) -> SubmitError { .find(.database(error)) }
 }

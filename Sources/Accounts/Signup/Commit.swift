@@ -216,13 +216,14 @@ extension CommitPlan {
         """
     }
 
-    /// Marks the draft as committed, and deletes its values except the request of the application to which the person
-    /// returns. The draft stays until it ends, because its token may be used to read the account.
+    /// Marks the draft as committed, and deletes its values except the application or page to which the person returns.
+    /// The draft stays until it ends, because its token may be used to read the account.
     fileprivate var closeDraft: SQL {
         var values = Values()
-        values.authorization = draft.values.authorization
+        (values.authorization, values.returnURL) = (draft.values.authorization, draft.values.returnURL)
         let place = SealedPlace.draft(draft.id, tokenHash: draft.tokenHash, revision: draft.revision + 1)
-        let sealed = values.authorization.map { _ in signups.keys.seal(values.sealable, for: place) } ?? []
+        let isEmpty = values.authorization == nil && values.returnURL == nil
+        let sealed = isEmpty ? [] : signups.keys.seal(values.sealable, for: place)
         return """
             UPDATE \(signups.table(of: draft.id))
                SET account_id = account.id, revision = revision + 1, updated_at = now(), step = 'committed', sealed = \(sealed),

@@ -8,21 +8,21 @@ package enum StartError: Error {
 extension Signups {
     /// Starts a sign-up: creates an empty draft, and the token that is the only way to access it.
     ///
-    /// - Parameter request: the authorization request that the application gets an answer to after the sign-up; nil if
-    ///   no application has begun the sign-up.
+    /// - Parameter destination: the application or the page to which the person returns after the sign-up; nil if the
+    ///   person came from neither.
     package func start(
         in language: Language,
-        for request: AuthorizationRequest? = nil
+        for destination: DraftDestination? = nil
     ) async throws(StartError) -> (draft: Draft, token: Token<Draft>) {
-        try await start(with: Values(), in: language, for: request)
+        try await start(with: Values(), in: language, for: destination)
     }
 
     func start(
         with values: Values,
         in language: Language,
-        for request: AuthorizationRequest? = nil
+        for destination: DraftDestination? = nil
     ) async throws(StartError) -> (draft: Draft, token: Token<Draft>) {
-        var (draft, token) = newDraft(with: values, in: language, for: request)
+        var (draft, token) = newDraft(with: values, in: language, for: destination)
         let limits = charges(.starts, of: network)
         let insert = insert(draft, when: Self.isWithinLimits)
         let (row, exceeded) = try await converting(to: StartError.database) { () throws(DatabaseError) in
@@ -42,12 +42,12 @@ extension Signups {
     func newDraft(
         with values: Values,
         in language: Language,
-        for request: AuthorizationRequest? = nil
+        for destination: DraftDestination? = nil
     ) -> (draft: Draft, token: Token<Draft>) {
         let (id, now) = (ID<Draft>(), Date())
         let token = Token(for: id)
         var values = values
-        values.authorization = request.map { DraftAuthorization($0, tokenHash: token.hash) }
+        if let destination { values.set(destination, tokenHash: token.hash) }
         let context = ValidationContext(
             flow: flow,
             now: now,

@@ -25,6 +25,9 @@ package struct Values: Sendable {
     /// The request of the application to which the person returns after the commit; nil if no application has begun the
     /// draft.
     package var authorization: DraftAuthorization?
+    /// The page of a host behind a proxy to which the person returns after the commit. The host may have been removed from
+    /// the settings since.
+    package var returnURL: String?
 
     /// An account that a draft will change.
     package struct Subject: Hashable, Sendable {
@@ -68,7 +71,7 @@ package struct Values: Sendable {
     package var fields: [FieldName] { entries.keys.sorted() }
 
     /// The plaintext for encryption: `{"fields":{…},"answered":[…]}`, with optional members `"emptied":[…]`,
-    /// `"valid":"…"`, `"subject":{…}` and `"authorization":{…}`.
+    /// `"valid":"…"`, `"subject":{…}`, `"authorization":{…}` and `"return_to":"…"`.
     package var sealable: [UInt8] {
         func list(_ steps: Set<StepName>) -> JSON { .array(steps.sorted().map { .string($0.rawValue) }) }
         var members: [JSON.Member] = [
@@ -80,6 +83,7 @@ package struct Values: Sendable {
         if let validFlow { members.append(.init("valid", .string(validFlow))) }
         if let subject { members.append(.init("subject", subject.json)) }
         if let authorization { members.append(.init("authorization", authorization.json)) }
+        if let returnURL { members.append(.init("return_to", .string(returnURL))) }
         return JSON.object(members).bytes
     }
 
@@ -96,6 +100,7 @@ package struct Values: Sendable {
         validFlow = json["valid"]?.string
         subject = json["subject"].flatMap { Subject(json: $0) }
         authorization = json["authorization"].flatMap { DraftAuthorization(json: $0) }
+        returnURL = json["return_to"]?.string
     }
 
     /// Decodes the JSON of each field into a value of the field's kind.
@@ -137,7 +142,7 @@ extension Values: Equatable {
     /// Compares the stored values byte by byte.
     package static func == (left: Values, right: Values) -> Bool {
         left.answered == right.answered && left.emptied == right.emptied && left.subject == right.subject
-            && left.authorization == right.authorization
+            && left.authorization == right.authorization && left.returnURL == right.returnURL
             && left.entries.mapValues(\.json) == right.entries.mapValues(\.json)
     }
 }

@@ -34,7 +34,7 @@ package struct Network: Hashable, Sendable {
     }
 
     /// The largest network that may belong to one subscriber: the IPv4 address, or the /48 of IPv6.
-    var site: Network { prefix.count == 8 ? Network(prefix: Array(prefix.prefix(6))) : self }
+    package var site: Network { prefix.count == 8 ? Network(prefix: Array(prefix.prefix(6))) : self }
 }
 
 /// An IPv4 or IPv6 address in bytes. An IPv4 address that is mapped into IPv6 becomes IPv4 again (RFC 4291 §2.5.5.2).

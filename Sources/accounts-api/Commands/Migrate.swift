@@ -32,7 +32,9 @@ struct Migrate: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let conninfo = try SettingSource([\.databaseURL: databaseURL]).read(\.databaseURL)
+        let source = SettingSource([\.databaseURL: databaseURL])
+        source.warnOfPasswordInFlag(asJSON: json)
+        let conninfo = try source.read(\.databaseURL)
         if status {
             try await show(conninfo)
         } else {

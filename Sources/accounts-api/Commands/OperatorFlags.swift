@@ -24,6 +24,7 @@ struct OperatorFlags: ParsableArguments {
         let name = name ?? Self.login
         if writesAudit { try Operator.check(name: name) }
         let source = SettingSource([\.databaseURL: databaseURL, \.flow: flowFile])
+        source.warnOfPasswordInFlag(asJSON: json)
         let (databaseURL, keys, flow) = try source.read(\.databaseURL, \.keys, \.flow)
         let database = Database(
             databaseURL,

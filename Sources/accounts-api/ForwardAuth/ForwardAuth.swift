@@ -34,9 +34,12 @@ struct ForwardAuthHosts: Sendable {
     func allowed(_ url: String) -> String? {
         guard url.utf8.count <= Self.maximumBytes, url.hasPrefix(scheme), url.utf8.allSatisfy(Self.isURICharacter)
         else { return nil }
-        let rest = url.dropFirst(scheme.count)
-        let host = rest.prefix { !"/?#".contains($0) }
-        return contains(String(host)) ? url : nil
+        return contains(Self.host(of: url)) ? url : nil
+    }
+
+    /// The host of an address that begins with `https://` or `http://`, with its port.
+    static func host(of url: String) -> String {
+        String(url.drop { $0 != "/" }.dropFirst(2).prefix { !"/?#".contains($0) })
     }
 
     private static let maximumBytes = 2000

@@ -11,6 +11,8 @@ struct FlowSite: Sendable {
     let sessions: Sessions?
     /// The OpenID provider; nil if the service has no applications.
     let provider: Provider?
+    /// The hosts to which a person may return; nil if no proxy asks who people are.
+    let hosts: ForwardAuthHosts?
     /// The URL to which the last page of a sign-up leads, unless it leads back to an application. If nil, the page
     /// leads to the account.
     let afterSignupURL: String?
@@ -22,14 +24,15 @@ struct FlowSite: Sendable {
         assets: Assets,
         provider: Provider? = nil,
         sessions: Sessions? = nil,
+        hosts: ForwardAuthHosts? = nil,
         afterSignupURL: String? = nil
     ) {
         self.sessions = sessions
-        (self.provider, self.afterSignupURL) = (provider, afterSignupURL)
+        (self.provider, self.hosts, self.afterSignupURL) = (provider, hosts, afterSignupURL)
         self.signups = signups
         cookie = TokenCookie(signups.flow.purpose.rawValue, isSecure: isSecure)
         sessionCookies = SessionCookies(isSecure: isSecure)
-        pages = Pages(signups: signups, assets: assets, provider: provider)
+        pages = Pages(signups: signups, assets: assets, provider: provider, hosts: hosts)
         uploads = Uploads(signups: signups)
     }
 

@@ -46,6 +46,14 @@ extension FlowSite {
         _ handle: (Request, DraftContext) async throws -> Answer
     ) async throws -> Response {
         let (draft, language) = (context.draft, context.language)
+        if act == .show, purpose != .emailChange, let url = pages.returnURL(in: request) {
+            let isOver = draft.account != nil
+            if isOver || draft.values.returnURL != url {
+                // The last page of a committed draft would not lead to the URL.
+                let page = isOver ? pages.start(for: request, in: language) : pages.goOn(returningTo: url, in: language)
+                return pages.response(page, in: language)
+            }
+        }
         // The commit deletes the recovery codes, so the person must confirm first that they are saved.
         if [.show, .review, .commit].contains(act), draft.account == nil,
             let step = signups.flow.steps.first(where: { !draft.unsavedRecoveryCodes(at: $0).isEmpty })

@@ -62,10 +62,17 @@ struct Routes: Sendable {
             assets: assets,
             provider: provider,
             sessions: sessions,
+            hosts: forwardAuth?.hosts,
             afterSignupURL: afterSignupURL
         )
         changes = signups.flow.changes.map { [provider] flow in
-            FlowSite(signups.following(flow), isSecure: isSecure, assets: assets, provider: provider)
+            FlowSite(
+                signups.following(flow),
+                isSecure: isSecure,
+                assets: assets,
+                provider: provider,
+                hosts: forwardAuth?.hosts
+            )
         }
         proxies = Proxies(trusted: trustedProxies)
     }

@@ -77,7 +77,7 @@ struct Schemas {
         "type": "object", "additionalProperties": false,
         "properties": [
             "transport": ["enum": ["cookie", "bearer"]], "locale": ["type": ["string", "null"]],
-            "request": ["type": ["string", "null"]],
+            "request": ["type": ["string", "null"]], "return_to": ["type": ["string", "null"]],
         ],
     ]
 

@@ -33,9 +33,11 @@ struct SecurityEvent: Sendable {
     /// - Parameters:
     ///   - step: the step that the request named, if the flow has it.
     ///   - network: the pseudonym of the client's network.
-    func metadata(step: StepName?, network: String) -> Logger.Metadata {
+    ///   - site: the pseudonym of the largest network that may belong to the client alone. Differs from `network` for
+    ///     IPv6.
+    func metadata(step: StepName?, network: String, site: String) -> Logger.Metadata {
         var metadata: Logger.Metadata = [
-            "event": "\(kind.rawValue)", "problem": "\(problem.rawValue)", "network": "\(network)",
+            "event": "\(kind.rawValue)", "problem": "\(problem.rawValue)", "network": "\(network)", "site": "\(site)",
         ]
         if let limit { metadata["limit"] = "\(limit)" }
         if let step { metadata["step"] = "\(step)" }

@@ -13,14 +13,12 @@ struct SignupRoutes: Sendable {
     /// Starts a draft, or returns the open draft of the request's token.
     @Sendable func start(_ request: Request, _ context: RequestScope) async throws -> Answer {
         let body = try StartRequest(context.answers, in: context.language, of: signups.flow.languages)
-        var authorization = body.request.flatMap { site.provider?.request(ticket: $0) }
-        // A new account cannot answer a request of an application that expects an account it knows.
-        if site.purpose == .signup, authorization?.allowsSignUp == false { authorization = nil }
+        let destination = destination(of: body)
         if let draft = try await openDraft(of: context.credentials.token(of: Draft.self)) {
-            if let authorization { try await signups.remember(authorization, in: draft) }
+            if let destination { try await signups.remember(destination, in: draft) }
             return representations.answer(draft)
         }
-        let (draft, token) = try await signups.from(context.network).start(in: body.language, for: authorization)
+        let (draft, token) = try await signups.from(context.network).start(in: body.language, for: destination)
         var answer = representations.answer(
             draft,
             with: token,
@@ -30,6 +28,16 @@ struct SignupRoutes: Sendable {
         )
         answer.headers[.location] = site.purpose.path
         return answer
+    }
+
+    /// Where the person returns after the sign-up; nil if the client names no place, or one that is not allowed.
+    private func destination(of body: StartRequest) -> DraftDestination? {
+        let authorization = body.request.flatMap { site.provider?.request(ticket: $0) }
+        // A new account cannot answer a request of an application that expects an account it knows.
+        if let authorization, site.purpose != .signup || authorization.allowsSignUp {
+            return .application(authorization)
+        }
+        return body.returnURL.flatMap { site.hosts?.allowed($0) }.map { .page($0) }
     }
 
     /// The draft of the token; nil if there is none or it is committed. Throws if the draft cannot be read or decrypted

@@ -43,8 +43,9 @@ extension Pages {
         if let name = draft.flatMap({ signups.identifyingAddress(in: $0.values) }) {
             page.members.append(.init("account_name", .string(name.rawValue)))
         }
-        if signups.flow.purpose != .signup, let draft, let provider {
-            page.formTargets = draft.authorizationTargets(among: provider.registry.current)
+        if signups.flow.purpose != .signup, let draft {
+            page.formTargets = provider.map { draft.authorizationTargets(among: $0.registry.current) } ?? []
+            if let url = draft.values.returnURL.flatMap({ hosts?.allowed($0) }) { page.formTargets.append(url) }
         }
         return page
     }

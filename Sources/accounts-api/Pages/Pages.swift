@@ -10,6 +10,8 @@ struct Pages: Sendable {
     let assets: Assets
     /// Nil if there are no applications.
     var provider: Provider?
+    /// The hosts to which a person may return; nil if no proxy asks who people are.
+    var hosts: ForwardAuthHosts?
 
     private var flow: Flow { signups.flow }
     private var root: String { flow.purpose.path }
@@ -130,13 +132,15 @@ extension Pages {
 
     /// The first page, if there is no sign-up or the sign-up has ended.
     ///
-    /// - Parameter authorization: the ticket of the request of an application.
+    /// - Parameter request: the query has the ticket of an application's request, or the page to return to; nil for neither.
     func start(
         notice: Word? = nil,
         after problem: Problem? = nil,
-        for authorization: String? = nil,
+        for request: Request? = nil,
         in language: Language
     ) -> Page {
+        let ticket = request?.uri.queryParameters["request"].map { String($0) }
+        let returnURL = request.flatMap { self.returnURL(in: $0) }
         let languages = flow.languages.map { other -> JSON in
             [
                 "tag": .string(other.rawValue), "name": .string(other.nativeName),
@@ -158,15 +162,32 @@ extension Pages {
                 .init("text", flow.purpose == .signup ? .null : .string(language.messages.text(.recoverText))),
                 .init("languages", .array(languages.count > 1 ? languages : [])),
                 .init("steps", .array(flow.steps.map { ["title": .string($0.titles[language] ?? "")] })),
-                .init("request", authorization.map(JSON.string) ?? .null),
-                .init("sign_in", .string(Self.signIn(for: authorization))),
+                .init("request", ticket.map(JSON.string) ?? .null),
+                .init("return_to", returnURL.map(JSON.string) ?? .null),
+                .init(
+                    "sign_in",
+                    .string(ReturnTarget(url: ticket.map(AuthorizePages.path) ?? returnURL).carried(by: "/sign-in"))
+                ),
             ]
         )
     }
 
-    /// The sign-in that goes on with the request of an application, if there is one.
-    private static func signIn(for authorization: String?) -> String {
-        ReturnTarget(url: authorization.map(AuthorizePages.path)).carried(by: "/sign-in")
+    /// The page behind a proxy to which the person wants to return, if people may be sent there.
+    func returnURL(in request: Request) -> String? {
+        request.uri.queryParameters[Substring(ReturnTarget.name)].flatMap { hosts?.allowed(String($0)) }
+    }
+
+    /// A draft goes on, and gets another destination only after a form, which no other site can send.
+    func goOn(returningTo url: String, in language: Language) -> Page {
+        form(
+            FormPage(
+                title: flow.purpose == .signup ? .signUp : .recoverTitle,
+                action: root,
+                hidden: [(ReturnTarget.name, url)],
+                button: .goOn
+            ),
+            in: language
+        )
     }
 
     /// - Parameter answer: the committed sign-up.
@@ -314,7 +335,7 @@ extension Pages {
             let notice: Word? = request.uri.query == Self.gaveUp ? .gaveUp : nil
             let page =
                 isFirst
-                ? start(notice: notice, for: request.uri.queryParameters["request"].map { String($0) }, in: language)
+                ? start(notice: notice, for: request, in: language)
                 : start(notice: .noSignup, after: problem, in: language)
             return response(page, in: language)
         case .draftExpired:
@@ -328,8 +349,10 @@ extension Pages {
                 case .expired, nil: .overdue
                 }
             }
-            let ticket = isFirst ? request.uri.queryParameters["request"].map { String($0) } : nil
-            return response(start(notice: notice, after: problem, for: ticket, in: language), in: language)
+            return response(
+                start(notice: notice, after: problem, for: isFirst ? request : nil, in: language),
+                in: language
+            )
         case .noSession:
             let isIdle = problem.members.contains { $0.name == "reason" && $0.value == "idle" }
             return Self.seeOther(isIdle ? "/account/confirm" : "/sign-in")

@@ -1,9 +1,9 @@
 import Accounts
 
 extension Answer {
-    /// Adds the member `continue`: the page to which the person goes next, if that is not the account. For the
-    /// application that the draft belongs to, it is `{"application", "name", "href"}`; otherwise it has only `href`,
-    /// the URL in `AFTER_SIGNUP_URL`.
+    /// Adds the member `continue`: where the person goes next, if that is not the account. For the application that the
+    /// draft belongs to, it is `{"application", "name", "href"}`; for a page behind a proxy, `{"name", "href"}`; otherwise
+    /// it has only `href`, the URL in `AFTER_SIGNUP_URL`.
     ///
     /// The `href` of an application continues its authorization request. A client on another device than the one that
     /// brought the request gets the `initiate_login_uri` of the application instead.
@@ -20,6 +20,7 @@ extension Answer {
             ? draft.authorization(committedAs: account) : session.flatMap { draft.authorization(recoveredBy: $0) }
         guard case .object(let members)? = json,
             let continuation = Self.continuation(of: draft, request, site.provider)
+                ?? site.hosts.flatMap({ Self.continuation(of: draft, to: $0) })
                 ?? site.afterSignupURL.map({ ["href": .string($0)] })
         else { return }
         json = .object(members + [.init("continue", continuation)])
@@ -39,5 +40,12 @@ extension Answer {
             "application": .string(application.id), "name": .string(application.name(in: draft.language)),
             "href": .string(href),
         ]
+    }
+
+    /// The setting may have changed since the draft has got its destination.
+    private static func continuation(of draft: Draft, to hosts: ForwardAuthHosts) -> JSON? {
+        draft.values.returnURL.flatMap { hosts.allowed($0) }.map { url in
+            ["name": .string(ForwardAuthHosts.host(of: url)), "href": .string(url)]
+        }
     }
 }

@@ -88,7 +88,9 @@ extension FormPage {
         guard let url = target.url else { return self }
         func carried(_ path: String) -> String {
             if path.hasPrefix("/sign-in") { return target.carried(by: path) }
-            guard target.authorization != nil else { return path }
+            guard target.authorization != nil else {
+                return [FlowPurpose.signup, .recovery].map(\.path).contains(path) ? target.carried(by: path) : path
+            }
             return switch path {
             case FlowPurpose.signup.path: "\(url)&sign-up=1"
             case FlowPurpose.recovery.path: "\(url)&recover=1"

@@ -28,6 +28,35 @@ struct OperatorCommandTests {
         .map { try $0.decode(String.self) }
     }
 
+    @Test(arguments: [
+        ["drafts", "list"], ["keys", "rotate"], ["sessions", "list", "nobody"], ["migrate", "--status"],
+    ])
+    func `a command warns of a password in a flag, and of none elsewhere`(arguments: [String]) async throws {
+        let conninfo = FreshDatabase.current.conninfo
+        let password = conninfo.hasPrefix("postgres") ? "&password=canary" : " password=canary"
+        let settings = ["ACCOUNTS_KEYS": TestSignups.keys, "USER": "mina"]
+        let warned = try await CommandRun.of(
+            arguments + ["--database-url", conninfo + password],
+            settings: settings
+        )
+        let warning = "other users of this machine can read the password in --database-url"
+        #expect(warned.errorOutput.hasPrefix("warning: \(warning); use DATABASE_URL or DATABASE_URL_FILE instead\n"))
+        #expect(!warned.errorOutput.contains("canary"))
+        let json = try await CommandRun.of(
+            arguments + ["--json", "--database-url", conninfo + password],
+            settings: settings
+        )
+        let line = try #require(json.errorOutput.split(separator: "\n").first)
+        #expect(try JSON.read(Array(line.utf8))["warning"]?.string?.hasPrefix(warning) == true)
+        for (flags, variable) in [(["--database-url", conninfo], nil), ([], conninfo + password)] {
+            let quiet = try await CommandRun.of(
+                arguments + flags,
+                settings: settings.merging(variable.map { ["DATABASE_URL": $0] } ?? [:]) { $1 }
+            )
+            #expect(!quiet.errorOutput.contains("warning") && quiet.status == warned.status)
+        }
+    }
+
     // MARK: - Drafts
 
     @Test func `drafts list prints and filters drafts, newest first, with masked addresses`() async throws {

@@ -325,4 +325,104 @@ struct ForwardAuthTests {
             #expect(try await kim.send(.get, "/sign-in?return_to=\(target)").headers[.location] == "/account")
         }
     }
+
+    // MARK: - Returning from a sign-up or a recovery
+
+    private static let page = "https://app.example/orders?page=2"
+    private static let returning = "return_to=https%3A%2F%2Fapp.example%2Forders%3Fpage%3D2"
+
+    /// Follows the link of the sign-in page to the first page of the flow.
+    private static func follow(_ path: String, from signIn: String, _ kim: PageVisitor) async throws -> PageVisitor.Page
+    {
+        let link = "\(path)?\(returning)"
+        let form = try await kim.open(signIn)
+        #expect(form.has("href=\"\(link)\""))
+        return try await kim.open(link)
+    }
+
+    @Test func `a sign-up that begins at the sign-in leads back to the application, also after a reload`() async throws
+    {
+        try await Self.with { site in
+            let kim = PageVisitor(site)
+            let first = try await Self.follow("/signup", from: Self.signIn, kim)
+            #expect(first.path.hasPrefix("/signup?") && first.has("name=\"return_to\" value=\"\(Self.page)\""))
+            #expect(first.has("href=\"\(Self.signIn)\""), "and back to the sign-in")
+            _ = try await kim.post("/signup", "locale=en&\(Self.returning)")
+            _ = try await kim.fill(through: "terms")
+            for end in [try await kim.post("/signup/commit"), try await kim.open("/signup")] {
+                #expect(end.path == "/signup" && end.has("href=\"\(Self.page)\"") && end.has("Continue to app.example"))
+            }
+            #expect(try await kim.send(.get, Self.signIn).headers[.location] == Self.page, "signed in")
+        }
+    }
+
+    @Test func `a recovery that begins at the sign-in leads back to the application`() async throws {
+        try await Self.with([Self.host, "intranet.example"]) { site in
+            try await Browser(site).signUp()
+            let kim = PageVisitor(site)
+            let first = try await Self.follow("/recovery", from: Self.signIn, kim)
+            #expect(first.has("name=\"return_to\" value=\"\(Self.page)\""))
+            // A later request replaces an earlier one.
+            _ = try await kim.post("/recovery", "locale=en&\(Self.returning)")
+            _ = try await kim.post("/recovery", "return_to=https%3A%2F%2Fintranet.example%2Fa")
+            _ = try await kim.post("/recovery/email", "email=kim%40example.com")
+            _ = try await kim.post("/recovery/code", "code=\(try await site.service.readCode(for: "kim@example.com"))")
+            let review = try await kim.post(
+                "/recovery/password",
+                "password=another+pass+phrase&confirmation=another+pass+phrase"
+            )
+            // Browsers check the redirects after the form, too.
+            let policy = review.headers[.contentSecurityPolicy]
+            #expect(review.path == "/recovery/review" && policy?.contains(" https://intranet.example;") == true)
+            let commit = try await kim.send(.post, "/recovery/commit", "")
+            #expect(commit.status == 303 && commit.headers[.location] == "https://intranet.example/a")
+        }
+    }
+
+    @Test func `a sign-up that is open goes on after a question, and one that is over does not come back`() async throws
+    {
+        try await Self.with { site in
+            let kim = PageVisitor(site)
+            _ = try await kim.fill(through: "email")
+            let question = try await Self.follow("/signup", from: Self.signIn, kim)
+            #expect(question.has("name=\"return_to\" value=\"\(Self.page)\"") && question.has("action=\"/signup\""))
+            let step = try await kim.post("/signup", Self.returning)
+            #expect(step.path == "/signup/code", "with its answers")
+            #expect(try await kim.open("/signup?\(Self.returning)").path == "/signup/code", "asked only once")
+            _ = try await kim.fill(through: "terms")
+            #expect(try await kim.post("/signup/commit").has("href=\"\(Self.page)\""))
+            let other = try await kim.open("/signup?return_to=https%3A%2F%2Fapp.example%2Fother")
+            #expect(other.has("value=\"https://app.example/other\""), "the first page of another sign-up")
+            #expect(try await kim.post("/signup", Self.returning).path == "/signup/email")
+        }
+    }
+
+    @Test(arguments: [
+        "https://evil.example/", "//evil.example", "javascript:alert(1)", "https://app.example@evil.example/", "",
+    ])
+    func `a sign-up leads to no other host`(target: String) async throws {
+        try await Self.with { site in
+            let kim = PageVisitor(site)
+            let first = try await kim.open("/signup?return_to=\(target.formEncoded)")
+            #expect(first.status == 200 && !first.has("return_to") && !first.has("evil"))
+            _ = try await kim.post("/signup", "locale=en&return_to=\(target.formEncoded)")
+            _ = try await kim.fill(through: "terms")
+            #expect(try await kim.post("/signup/commit").has("href=\"/account\""))
+        }
+    }
+
+    @Test func `a program gets the page in the answer to the commit, while the host is in the list`() async throws {
+        try await Self.with { site in
+            let kim = Browser(site)
+            try await kim.send(.post, "/signup", ["return_to": .string(Self.page)])
+            let commit = try #require(await kim.signUp().commit)
+            #expect(commit.json["continue"] == ["name": "app.example", "href": .string(Self.page)])
+            #expect(try TestSupport.Session().query("SELECT FROM drafts WHERE sealed::text LIKE '%orders%'").isEmpty)
+            let token = try #require(kim["__Host-signup"])
+            try await Self.with(["other.example"]) { later in
+                let shown = try await later.send(.get, "/signup", [.cookie: "__Host-signup=\(token)"])
+                #expect(shown.json["state"] == "committed" && shown.json["continue"] == nil)
+            }
+        }
+    }
 }

@@ -232,10 +232,7 @@ struct PhotoRouteTests {
         try await TestServer.with(.socket) { site in
             let kim = try await Self.atProfile(site, .bearer)
             let port = try #require(site.client.port)
-            var large = try image("plain.png")
-            // A text chunk after the header chunk, which no decoder reads.
-            large.insert(contentsOf: [0, 1, 0, 0] + Array("tEXt".utf8) + [UInt8](repeating: 0, count: 65_540), at: 33)
-            let picture = large
+            let picture = try largeImage()
             let head = Self.head(of: kim) + "Content-Length: \(picture.count)\r\n\r\n"
             func put(_ picture: [UInt8]) async throws -> Response {
                 try await kim.send(.put, Self.path, bytes: picture, headers: Self.jpeg)
@@ -257,6 +254,43 @@ struct PhotoRouteTests {
             #expect(try await kim.send(.post, "/signup/profile", bytes: form, headers: Self.form).status == 200)
             slow = []
             while try await put(picture).status != 204 { try Task.checkCancellation() }
+        }
+    }
+
+    /// Larger than other bodies may be, and quickly decoded.
+    private func largeImage() throws -> [UInt8] {
+        var large = try image("plain.png")
+        // A text chunk after the header chunk, which no decoder reads.
+        large.insert(contentsOf: [0, 1, 0, 0] + Array("tEXt".utf8) + [UInt8](repeating: 0, count: 65_540), at: 33)
+        return large
+    }
+
+    @Test func `the networks of a /48 have four of the eight places for large uploads, and another /48 has the others`()
+        async throws
+    {
+        let proxies = [try #require(IPBlock("127.0.0.1"))]
+        try await TestServer.with(.socket, trustedProxies: proxies) { site in
+            let kim = try await Self.atProfile(site, .bearer)
+            let port = try #require(site.client.port)
+            let picture = try largeImage()
+            let head = Self.head(of: kim) + "Content-Length: \(picture.count)\r\n"
+            func put(from address: String) async throws -> Response {
+                var headers = Self.jpeg
+                headers[.forwardedFor] = address
+                return try await kim.send(.put, Self.path, bytes: picture, headers: headers)
+            }
+            // Each network has fewer than its own maximum.
+            var slow: [RawClient] = []
+            var response = try await put(from: "2001:db8:7:ffff::1")
+            while response.status == 204 {
+                try Task.checkCancellation()
+                let client = try RawClient(port: port)
+                try client.send(head + "X-Forwarded-For: 2001:db8:7:\(String(slow.count, radix: 16))::1\r\n\r\n")
+                slow.append(client)
+                response = try await put(from: "2001:db8:7:ffff::1")
+            }
+            #expect(response.slug == "busy" && slow.count >= 4)
+            #expect(try await put(from: "2001:db8:8::1").status == 204)
         }
     }
 

@@ -32,6 +32,7 @@ struct SecurityLogTests {
             #expect(line["request_id"]?.string == response.headers[.requestID])
             #expect(line["route"] == "/signup" && line["method"] == "POST")
             #expect(line["network"]?.string == site.service.signups.pseudonym(of: .unknown))
+            #expect(line["site"] == line["network"])
         }
     }
 
@@ -111,7 +112,7 @@ struct SecurityLogTests {
             #expect(try await kim.commit().status == 201)
             let requests = site.log.lines.filter { $0["message"] == "request" }
             #expect(requests.count > 8 && requests.allSatisfy { $0["level"] == "info" })
-            for member in ["network", "event", "problem", "limit", "step"] {
+            for member in ["network", "site", "event", "problem", "limit", "step"] {
                 #expect(requests.allSatisfy { $0[member] == nil })
             }
         }
@@ -120,15 +121,18 @@ struct SecurityLogTests {
     @Test func `clients of one network have one pseudonym, and no address is in the log`() async throws {
         let proxies = ["127.0.0.0/8"].compactMap { IPBlock($0) }
         try await TestServer.with(.socket, limits: Self.oneStart, trustedProxies: proxies) { site in
-            let clients = ["2001:db8:77:1::1", "2001:db8:77:1::2", "2001:db8:77:2::1"]
+            let clients = ["2001:db8:77:1::1", "2001:db8:77:1::2", "2001:db8:77:2::1", "2001:db8:78:1::1"]
             for client in clients {
                 for _ in 0..<2 { try await site.visitor(headers: [.forwardedFor: client]).start() }
             }
             let names = Self.lines(429, of: site).compactMap { $0["network"]?.string }
             // Each network may start once. The first two clients share a network, so both starts of the second client
-            // are refused, and one start of each other client.
-            #expect(names.count == 4)
-            #expect(Set(names.prefix(3)).count == 1 && Set(names).count == 2)
+            // are refused.
+            #expect(names.count == 5)
+            #expect(Set(names.prefix(3)).count == 1 && Set(names).count == 3)
+            let sites = Self.lines(429, of: site).compactMap { $0["site"]?.string }
+            #expect(sites.count == 5 && Set(sites.prefix(4)).count == 1, "one /48")
+            #expect(Set(sites).count == 2 && Set(sites).isDisjoint(with: names))
             let network = Network(try #require(IPAddress(clients[0])))
             #expect(names.first == site.service.signups.pseudonym(of: network))
             #expect(!site.log.text.contains("2001:db8"))

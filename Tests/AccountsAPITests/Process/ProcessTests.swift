@@ -108,6 +108,40 @@ struct ProcessTests {
         #expect(await server.end(by: SIGTERM) == 0)
     }
 
+    @Test func `another process of the same user cannot read the memory and the settings of the server`() async throws {
+        let user = try Self.unprivilegedUser()
+        func opens(_ file: String, of process: pid_t) async throws -> Bool {
+            let command = user + ["/bin/sh", "-c", #": <"$1""#, "sh", "/proc/\(process)/\(file)"]
+            return try await CommandRun.status(of: command) == 0
+        }
+        let other = Process()
+        let command = user + ["/bin/cat"]
+        other.executableURL = URL(filePath: command[0])
+        other.arguments = Array(command.dropFirst())
+        other.standardInput = Pipe()
+        other.standardOutput = FileHandle.nullDevice
+        try other.run()
+        defer { other.terminate() }
+        // Until the process has become that user.
+        while try await !opens("environ", of: other.processIdentifier) { try Task.checkCancellation() }
+        let server = try await ServerProcess.start(database: FreshDatabase.current.conninfo, by: user)
+        #expect(try await opens("stat", of: server.pid))
+        for file in ["mem", "environ", "maps"] { #expect(try await !opens(file, of: server.pid), "\(file)") }
+        #expect(!server.log.contains("cannot forbid core dumps"))
+        #expect(await server.end(by: SIGTERM) == 0)
+    }
+
+    /// A command that runs the program in its last arguments as a user without privileges, who may connect to the
+    /// database: root can read everything. Empty if the tests have no privileges.
+    private static func unprivilegedUser() throws -> [String] {
+        if geteuid() != 0 { return [] }
+        // Only the owner of a private cluster can use its socket.
+        let data = try Session().query("SHOW data_directory").only.decode(String.self)
+        let owner = (try? FileManager.default.attributesOfItem(atPath: data))?[.ownerAccountID] as? NSNumber
+        let id = owner?.intValue ?? 65_534
+        return ["/usr/bin/setpriv", "--reuid=\(id)", "--regid=\(id)", "--clear-groups"]
+    }
+
     @Test func `a stalled client does not block the shutdown`() async throws {
         let server = try await ServerProcess.start(
             database: FreshDatabase.current.conninfo,

@@ -143,6 +143,42 @@ struct ProfileTests {
         }
     }
 
+    @Test func `a second address that a code has proved stays as it is`() async throws {
+        let flow = """
+            flow: f
+            version: 1
+            steps:
+              - {name: email, title: E, fields: [{name: email, kind: email, identifier: true, label: E}]}
+              - {name: code, title: C, fields: [{name: code, kind: code, proves: email, label: C}]}
+              - name: office
+                title: O
+                editable: true
+                fields: [{name: billing, kind: email, label: B}, {name: note, kind: text, required: false, label: N}]
+              - {name: proof, title: P, fields: [{name: proof, kind: code, proves: billing, label: P}]}
+            """
+        try await TestServer.with(flow: flow) { site in
+            let kim = Browser(site)
+            try await kim.send(.post, "/signup", [:])
+            try await kim.send(.put, "/signup/email", ["email": "kim@example.com"])
+            try await kim.send(.put, "/signup/code", ["code": .string(site.service.readCode(for: "kim@example.com"))])
+            try await kim.send(.put, "/signup/office", ["billing": "office@example.com"])
+            let code = try await site.service.readCode(for: "office@example.com")
+            try await kim.send(.put, "/signup/proof", ["proof": .string(code)])
+            #expect(try await kim.send(.post, "/signup/commit").status == 201)
+
+            let step = try await kim.send(.get, "/account/office")
+            #expect(step.body.contains("note") && !step.body.contains("billing"))
+            let refused = try await kim.send(.put, "/account/office", ["billing": "other@example.com", "note": "x"])
+            #expect(refused.status == 422 && refused.slug == "validation-failed")
+            #expect(refused.refusals == ["billing:unknown_field"])
+            #expect(try await kim.send(.put, "/account/proof", ["proof": "123456"]).slug == "unknown-step")
+            let edited = try await kim.send(.put, "/account/office", ["note": "x"])
+            #expect(
+                edited.json["account"]?["billing"] == "office@example.com" && edited.json["account"]?["note"] == "x"
+            )
+        }
+    }
+
     @Test func `a person exports the data that the service stores about the account`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site, userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")

@@ -39,6 +39,21 @@ struct CommandRun: Sendable {
 }
 
 extension CommandRun {
+    /// The exit status of another program, which reads and prints nothing.
+    static func status(of command: [String]) async throws -> Int32 {
+        try await onThread {
+            let process = Process()
+            process.executableURL = URL(filePath: command[0])
+            process.arguments = Array(command.dropFirst())
+            process.standardInput = FileHandle.nullDevice
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            process.waitUntilExit()
+            return process.terminationStatus
+        }
+    }
+
     /// Runs a command of the operator mina on the database of the test.
     static func byMina(_ arguments: String..., settings: [String: String] = [:]) async throws -> CommandRun {
         try await byMina(arguments, settings: settings)

@@ -167,9 +167,10 @@ private final class Output: Sendable {
     /// `"message":"serving","address":"[IPv4]127.0.0.1/127.0.0.1:40123"`, for example.
     static func port(in log: String, after message: String) -> Int? {
         guard let start = log.range(of: "\"message\":\"\(message)\""),
-            let place = log[start.upperBound...].range(of: "127.0.0.1/127.0.0.1:")
+            let member = log[start.upperBound...].range(of: "\"address\":\""),
+            let end = log[member.upperBound...].firstIndex(of: "\"")
         else { return nil }
-        return Int(log[place.upperBound...].prefix { $0.isNumber })
+        return log[member.upperBound..<end].split(separator: ":").last.flatMap { Int($0) }
     }
 
     private static func read(from descriptor: Int32, _ body: ([UInt8]) -> Void) {

@@ -42,16 +42,26 @@ struct EditableStepTests {
         #expect(names == ["note"])
     }
 
-    @Test(arguments: [
-        ["name: a, title: A, editable: true, fields: [{name: password, kind: password, label: P}]"],
-        [
-            "name: a, title: A, editable: true, fields: [{name: email, kind: email, label: E}]",
-            "name: b, title: B, fields: [{name: code, kind: code, proves: email, label: C}]",
-        ],
-    ])
-    func `a step without a field that can be changed is refused`(steps: [String]) {
+    @Test(
+        arguments: [
+            (["name: a, title: A, editable: true, fields: [{name: password, kind: password, label: P}]"], ""),
+            (
+                [
+                    "name: a, title: A, editable: true, fields: [{name: email, kind: email, identifier: true, label: E}]",
+                    "name: b, title: B, fields: [{name: code, kind: code, proves: email, label: C}]",
+                ], ""
+            ),
+            (
+                [
+                    "name: a, title: A, editable: true, fields: [{name: office, kind: email, label: E}]",
+                    "name: b, title: B, fields: [{name: code, kind: code, proves: office, label: C}]",
+                ], #": a code proves "office", so the address stays as it is"#
+            ),
+        ]
+    )
+    func `a step without a field that can be changed is refused`(steps: [String], reason: String) {
         let error = #expect(throws: FlowFileError.self) { try Self.editable(steps) }
-        #expect(error?.description == "flow.yaml:4: the step has no field that people can change")
+        #expect(error?.description == "flow.yaml:4: the step has no field that people can change\(reason)")
     }
 
     @Test(arguments: ["photos", "password", "sessions"])

@@ -57,7 +57,9 @@ struct BlockedStatement: Sendable {
     init(conninfo: String, submit: (Job) -> Void) async throws {
         session = try Session(to: conninfo)
         try session.run("SELECT pg_advisory_lock(1)")
-        job = Job([Self.statement])
+        // For as long as the test takes: the timeout of a statement begins anew with each of them.
+        let deadline = ContinuousClock.now.advanced(by: .seconds(3600))
+        job = Job(["SELECT set_config('statement_timeout', '0', true)", Self.statement], by: deadline)
         submit(job)
         backend = try await session.waitUntilSomebodyIsBlocked()
     }

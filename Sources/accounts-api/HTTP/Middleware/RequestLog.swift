@@ -30,8 +30,9 @@ struct RequestLog: RouterMiddleware {
         ]
         let (event, step) = (context.subject.event, context.subject.step)
         if let event {
-            let network = signups.pseudonym(of: proxies.network(of: context.peer, request.headers))
-            metadata.merge(event.metadata(step: step, network: network)) { $1 }
+            let network = proxies.network(of: context.peer, request.headers)
+            let (name, site) = (signups.pseudonym(of: network), signups.pseudonym(of: network.site))
+            metadata.merge(event.metadata(step: step, network: name, site: site)) { $1 }
         }
         context.logger.log(level: event == nil ? .info : .notice, "request", metadata: metadata)
         return response

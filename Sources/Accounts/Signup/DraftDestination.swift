@@ -1,0 +1,51 @@
+/// Where a person goes after the commit of a draft. It lies in the draft, so it survives everything that the draft survives.
+package enum DraftDestination: Sendable {
+    /// The application that has sent the request.
+    case application(AuthorizationRequest)
+    /// A page of a host behind a proxy, which was checked to be one.
+    case page(String)
+}
+
+extension Values {
+    /// Replaces an earlier destination.
+    ///
+    /// - Parameter tokenHash: of the draft.
+    mutating func set(_ destination: DraftDestination, tokenHash: [UInt8]) {
+        switch destination {
+        case .application(let request):
+            (authorization, returnURL) = (DraftAuthorization(request, tokenHash: tokenHash), nil)
+        case .page(let url): (authorization, returnURL) = (nil, url)
+        }
+    }
+}
+
+extension Draft {
+    /// Whether the draft has this destination already; a request may have been made at another time.
+    fileprivate func leads(to destination: DraftDestination) -> Bool {
+        switch destination {
+        case .application(let request): authorizes(request)
+        case .page(let url): values.returnURL == url
+        }
+    }
+}
+
+extension Signups {
+    /// Keeps the destination in the open draft. A later one replaces it.
+    package func remember(_ destination: DraftDestination, in draft: Draft) async throws(SubmitError) {
+        _ = try await retryingInTurn(draft) { (draft) throws(SubmitError) -> Draft? in
+            guard draft.account == nil else { throw .committed }
+            if draft.leads(to: destination) || draft.revision >= flow.limits.revisions { return draft }
+            var values = draft.values
+            values.set(destination, tokenHash: draft.tokenHash)
+            let result = try await converting(to: SubmitError.databaseFailed) { () throws(DatabaseError) in
+                try await write(Change(values: values), to: draft)
+            }
+            if case .written(let new) = result { return new }
+            return nil
+        }
+    }
+}
+
+extension SubmitError {
+    fileprivate static func databaseFailed(_ error: DatabaseError) -> SubmitError { .find(.database(error)) }
+}
