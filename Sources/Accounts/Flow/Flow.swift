@@ -7,6 +7,8 @@ package struct Flow: Sendable {
     package let version: Int
     /// The first is the default, for clients that request no other.
     package let languages: [Language]
+    /// All languages that the service has: those of the flow and others.
+    package let knownLanguages: [Language]
     /// The time zone that decides the current date when an age is computed.
     package let zone: TimeZone
     /// The name of the service in mail, unless `SERVICE_NAME` is set.

@@ -32,6 +32,7 @@ extension Flow {
             name: purpose.prefix + name,
             version: version,
             languages: languages,
+            knownLanguages: knownLanguages,
             zone: zone,
             serviceName: serviceName,
             expiry: .ofChange,

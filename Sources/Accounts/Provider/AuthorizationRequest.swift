@@ -14,8 +14,9 @@ package struct AuthorizationRequest: Hashable, Sendable {
     /// The seconds since when the person must have proved who they are.
     let maxAge: Int?
     package let loginHint: String?
-    /// The language of the pages, if the application asks for one that the flow has.
-    package internal(set) var language: Language?
+    /// The tag of the language of the pages, if the application asks for one that the flow has
+    /// (``Provider/language(of:)``).
+    let locale: String?
     /// When a browser brought the request, by the clock of the database (``Provider/dated(_:_:)``).
     package private(set) var madeAt: Date
     /// Whether the person has made an account for it.
@@ -150,8 +151,7 @@ extension AuthorizationRequest {
             prompts: prompts,
             maxAge: maxAge,
             loginHint: parameters["login_hint"],
-            language: parameters.words("ui_locales").prefix(32).lazy.compactMap { Language(tag: $0) }
-                .first(where: languages.contains),
+            locale: parameters.words("ui_locales").prefix(32).lazy.compactMap(languages.language).first?.tag,
             madeAt: now
         )
     }
@@ -171,7 +171,7 @@ extension AuthorizationRequest {
             .init("made_at", .integer(Int(madeAt.timeIntervalSince1970 * 1000))),
         ]
         for (name, text) in [
-            ("state", state), ("nonce", nonce), ("login_hint", loginHint), ("language", language?.rawValue),
+            ("state", state), ("nonce", nonce), ("login_hint", loginHint), ("language", locale),
         ] {
             if let text { members.append(.init(name, .string(text))) }
         }
@@ -201,7 +201,7 @@ extension AuthorizationRequest {
             prompts: Set(list("prompts").compactMap { Prompt(rawValue: $0) }),
             maxAge: integer("max_age"),
             loginHint: json["login_hint"]?.string,
-            language: json["language"]?.string.flatMap { Language(rawValue: $0) },
+            locale: json["language"]?.string,
             madeAt: Date(timeIntervalSince1970: Double(time) / 1000),
             isAnsweredBySignUp: json["signed_up"] == true,
             chosen: json["chosen"]?.string.flatMap { ID($0) },

@@ -94,12 +94,16 @@ extension Provider {
 extension Provider {
     /// The request of a ticket, if its application is still registered.
     package func request(ticket: String) -> AuthorizationRequest? {
-        guard var request = AuthorizationRequest(ticket: ticket, keys),
+        guard let request = AuthorizationRequest(ticket: ticket, keys),
             application(request.application)?.allows(redirectURI: request.redirectURI) == true
         else { return nil }
-        // The flow file may have changed since then.
-        if let language = request.language, !sessions.flow.languages.contains(language) { request.language = nil }
         return request
+    }
+
+    /// The language that a request asks for. Nil if it asks for none, or if the flow file has changed since then and does
+    /// not have it any more.
+    package func language(of request: AuthorizationRequest) -> Language? {
+        request.locale.flatMap { sessions.flow.languages[$0] }
     }
 
     /// The address that a form goes on to, encrypted, so that nobody can put another one into the form.

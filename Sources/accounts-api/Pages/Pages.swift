@@ -24,11 +24,11 @@ struct Pages: Sendable {
     func response(_ page: Page, in language: Language) -> Response {
         let nonce = Data((0..<18).map { _ in UInt8.random(in: .min ... .max) }).base64EncodedString()
         let words = Word.allCases.map { word in
-            JSON.Member(word.rawValue, .string(language.messages.text(word.inFlow(of: flow.purpose))))
+            JSON.Member(word.name, .string(language.messages.text(word.inFlow(of: flow.purpose))))
         }
         var members: [JSON.Member] = [
             .init("title", .string(page.title)), .init("service", .string(signups.serviceName)),
-            .init("language", .string(language.rawValue)),
+            .init("language", .string(language.tag)),
             .init("direction", .string(language.isRightToLeft ? "rtl" : "ltr")),
             .init("words", .object(words)), .init("nonce", .string(nonce)), .init("path", .string(root)),
             .init("is_signup", .bool(flow.purpose == .signup)),
@@ -41,7 +41,7 @@ struct Pages: Sendable {
         let html = assets.draw(page.template.rawValue, .object(members + page.members))
         var headers = page.headers
         headers[.contentType] = "text/html; charset=utf-8"
-        headers[.contentLanguage] = language.rawValue
+        headers[.contentLanguage] = language.tag
         headers[.contentSecurityPolicy] = contentPolicy(nonce, page.formTargets)
         // With no-referrer, browsers send "Origin: null" with forms (Fetch, "append a request Origin header"), which the
         // origin check refuses.
@@ -116,7 +116,9 @@ extension Pages {
             page.status = answer.status
             return response(page, in: language)
         case .listProblems, .showProblem:
-            return response(problems(answer.json ?? .object([])), in: .english)
+            // The reference is in English only.
+            let english = flow.knownLanguages[Language.english.tag] ?? .english
+            return response(problems(answer.json ?? .object([])), in: english)
         default:
             return answer.response
         }
@@ -133,7 +135,7 @@ extension Pages {
     ) -> Page {
         let languages = flow.languages.map { other -> JSON in
             [
-                "tag": .string(other.rawValue), "name": .string(other.nativeName),
+                "tag": .string(other.tag), "name": .string(other.nativeName),
                 "is_chosen": .bool(other == language),
             ]
         }
@@ -349,16 +351,6 @@ extension Problem {
         case .busy, .unavailable, .internal: language.messages.text(.tryAgain)
         case .identifierTaken, .staleRevision: language.messages.title(of: slug)
         default: nil
-        }
-    }
-}
-
-extension Language {
-    /// The name of the language in the language itself.
-    var nativeName: String {
-        switch self {
-        case .english: "English"
-        case .korean: "한국어"
         }
     }
 }

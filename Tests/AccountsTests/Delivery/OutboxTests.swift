@@ -51,9 +51,9 @@ struct OutboxTests {
             let link = try #require(mail.text.split(separator: "\n").last { $0.hasPrefix("http") }).description
             #expect(link.hasPrefix("http://localhost:8080/signup/ticket?ticket="))
             let expected = [
-                Korean().text(of: .signUp, code, minutes: 10, link: link, serviceName: "Acme"),
-                Korean().accountCreated(serviceName: "Acme", address: "kim@example.com"),
-                Korean().alreadyRegistered(serviceName: "Acme", link: "http://localhost:8080/sign-in"),
+                Language.korean.messages.text(of: .signUp, code, minutes: 10, link: link, serviceName: "Acme"),
+                Language.korean.messages.accountCreated(serviceName: "Acme", address: "kim@example.com"),
+                Language.korean.messages.alreadyRegistered(serviceName: "Acme", link: "http://localhost:8080/sign-in"),
             ]
             #expect(service.mailbox.mails.map { MailText(subject: $0.subject, text: $0.text) } == expected)
         }
@@ -133,7 +133,7 @@ struct OutboxTests {
             #expect(try await service.sender.deliverNext())
             #expect(
                 service.mailbox.mails.last?.subject
-                    == English().accountCreated(serviceName: "Acme", address: "").subject
+                    == Language.english.messages.accountCreated(serviceName: "Acme", address: "").subject
             )
             #expect(
                 try session.number(of: "outbox WHERE state = 'delivered' AND attempts = 11 AND last_error IS NULL") == 1

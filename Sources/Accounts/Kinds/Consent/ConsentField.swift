@@ -39,7 +39,7 @@ package struct ConsentField: FieldKind {
             isAccepted: isAccepted,
             version: version,
             digest: digest(in: language),
-            locale: language.rawValue,
+            locale: language.tag,
             givenAt: now.timestamp
         )
     }
@@ -50,7 +50,7 @@ package struct ConsentField: FieldKind {
 
     /// Whether the consent is about the text of this flow.
     private func isCurrent(_ value: Consent) -> Bool {
-        guard let language = Language(rawValue: value.locale) else { return false }
+        guard let language = documents.keys.first(where: { $0.tag == value.locale }) else { return false }
         return JSON.string(value.version) == .string(version) && value.digest == digest(in: language)
     }
 
