@@ -15,8 +15,9 @@ extension FlowCommands {
         @Flag(help: "Prints JSON.") var json = false
 
         func run() async throws {
+            let languages = try SettingSource().read(\.texts)
             do throws(FlowFileError) {
-                let flow = try Flow(contentsOf: file)
+                let flow = try Flow(contentsOf: file, among: languages)
                 let counts = "\(counted(flow.steps.count, "step")), \(counted(flow.fields.count, "field"))"
                 print(json ? Self.verdict(on: flow).text : "\(file): \(flow.id) is valid: \(counts)")
             } catch {
