@@ -19,6 +19,9 @@ package struct Flow: Sendable {
     package var limits: Limits
     package internal(set) var purpose = FlowPurpose.signup
 
+    /// The texts that languages of a file of texts lack.
+    package internal(set) var gaps: [FlowFileError] = []
+
     /// Differs for each text of a flow file, and for each build of the service, because the code has rules too.
     package internal(set) var digest = ""
 

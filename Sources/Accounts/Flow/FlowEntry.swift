@@ -26,6 +26,8 @@ package struct FlowEntry {
     private var languages: [Language]
     /// The languages that a text may have.
     private var known: [Language]
+    /// The texts that a language of a file of texts lacks, in this entry and those below it.
+    private(set) var gaps = TextGaps()
     private let values: [String: Node]
     private let lines: [String: Int]
     private var unread: Set<String>
@@ -193,6 +195,8 @@ package struct FlowEntry {
             guard !Language.builtIn.contains(language), let fallback else {
                 throw error("\"\(key)\" has no text for the language \"\(language.tag)\"", at: key)
             }
+            let other = texts[.english] == nil ? languages[0].tag : Language.english.tag
+            gaps.all.append(error("\"\(key)\" has no text in \"\(language.tag)\": pages show \"\(other)\"", at: key))
             texts[language] = fallback
         }
         return texts
@@ -200,7 +204,13 @@ package struct FlowEntry {
 
     package mutating func entry(_ key: String) throws(FlowFileError) -> FlowEntry? {
         guard let node = node(key) else { return nil }
-        return try FlowEntry(node, file: file, requiring: languages, among: known)
+        return try inner(node)
+    }
+
+    private func inner(_ node: Node) throws(FlowFileError) -> FlowEntry {
+        var entry = try FlowEntry(node, file: file, requiring: languages, among: known)
+        entry.gaps = gaps
+        return entry
     }
 
     /// Returns a copy of the entry that requires every text in each of these languages.
@@ -217,9 +227,7 @@ package struct FlowEntry {
             throw error("\"\(key)\" must be a list with at least one entry", at: key)
         }
         var entries: [FlowEntry] = []
-        for node in nodes {
-            entries.append(try FlowEntry(node, file: file, requiring: languages, among: known))
-        }
+        for node in nodes { entries.append(try inner(node)) }
         return entries
     }
 
@@ -256,6 +264,11 @@ package struct FlowEntry {
 
     /// An error for each key that was not read.
     package var unknownKeys: [FlowFileError] { unread.sorted().map { error("unknown key \"\($0)\"", at: $0) } }
+}
+
+/// Collects what the entries of one file lack. All copies of an entry share it.
+final class TextGaps {
+    var all: [FlowFileError] = []
 }
 
 extension Duration {

@@ -38,6 +38,7 @@ extension Flow {
         var entry = try FlowEntry(yaml: yaml, file: file)
         try self.init(&entry, among: known)
         try entry.finish()
+        gaps = entry.gaps.all.map { $0.within(yaml) }
     }
 
     private init(_ entry: inout FlowEntry, among known: [Language]) throws(FlowFileError) {

@@ -59,6 +59,16 @@ struct OutboxTests {
         }
     }
 
+    @Test func `a mail in a language that the service no longer has is written in English`() throws {
+        let keys = try KeyRing(TestSignups.keys)
+        let languages = try TextsFile("languages: {ja: {name: 日本語}}", file: "texts.yaml").languages
+        let content = Outbox.Content(to: "kim@example.com", language: try #require(languages["ja"]), code: nil)
+        let mail = Outbox(keys: keys, languages: languages).seal(content, from: .unknown, on: Date())
+        for (known, tag) in [(languages, "ja"), (Language.builtIn, "en")] {
+            #expect(Outbox(keys: keys, languages: known).open(mail.sealed, of: ID(mail.id))?.language.tag == tag)
+        }
+    }
+
     @Test func `concurrent senders deliver each mail once`() async throws {
         try await TestSignups.with { service in
             _ = try await atOnce(60) { number in

@@ -100,7 +100,11 @@ struct FlowFileTests {
         let english = try flow("[ja, ko, en]", "{en: One, ko: 하나}")
         #expect(english.languages.map(\.tag) == ["ja", "ko", "en"])
         #expect(english.steps[0].titles[japanese] == "One" && english.steps[0].fields[0].labels[japanese] == "あ")
-        #expect(try flow("[ko, ja]", "{ko: 하나}").steps[0].titles[japanese] == "하나")
+        let reason = "flow.yaml:4: \"title\" has no text in \"ja\": pages show"
+        #expect(english.gaps.map(\.description) == ["\(reason) \"en\""])
+        let korean = try flow("[ko, ja]", "{ko: 하나}")
+        #expect(korean.steps[0].titles[japanese] == "하나" && korean.gaps.map(\.description) == ["\(reason) \"ko\""])
+        #expect(try flow("[en, ko]", "{en: One, ko: 하나}").gaps.isEmpty)
         let errors: [(tags: String, title: String, reason: String)] = [
             ("[ja, ko]", "{ko: 하나}", "\"title\" has no text for the language \"ja\""),
             ("[en, ko, ja]", "{en: One, ja: 一}", "\"title\" has no text for the language \"ko\""),
