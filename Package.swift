@@ -70,7 +70,9 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ],
             exclude: ["Passwords/common-passwords.LICENSE.md"],
-            resources: [.embedInCode("Flow/signup.yaml")],
+            resources: [
+                .embedInCode("Flow/signup.yaml"), .embedInCode("Messages/en.yaml"), .embedInCode("Messages/ko.yaml"),
+            ],
             swiftSettings: settings
         ),
         .executableTarget(

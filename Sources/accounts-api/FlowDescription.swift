@@ -11,8 +11,8 @@ struct FlowDescription: Sendable {
             .object(members(of: step) + [.init("fields", .array(step.fields.map { .object(members(of: $0)) }))])
         }
         return [
-            "flow": .string(flow.id), "service": .string(serviceName), "language": .string(language.rawValue),
-            "languages": .array(flow.languages.map { .string($0.rawValue) }), "steps": .array(steps),
+            "flow": .string(flow.id), "service": .string(serviceName), "language": .string(language.tag),
+            "languages": .array(flow.languages.map { .string($0.tag) }), "steps": .array(steps),
         ]
     }
 

@@ -14,11 +14,13 @@ package struct TestSignups: Sendable {
     ///
     /// - Parameters:
     ///   - flow: the flow as YAML; nil for the built-in flow.
+    ///   - languages: those that the service has.
     ///   - limits: limits that replace those of the flow; nil keeps the limits of the flow.
     ///   - waitingRequests: the maximum number of requests that wait for one draft; by default one that no test reaches.
     @discardableResult
     package static func with<Value>(
         flow yaml: String? = nil,
+        languages: [Language] = Language.builtIn,
         keys: String = Self.keys,
         conninfo: String? = nil,
         connections: Int = 4,
@@ -39,6 +41,7 @@ package struct TestSignups: Sendable {
             let service = try TestSignups(
                 database,
                 flow: yaml,
+                languages: languages,
                 keys: keys,
                 hashing: hashing ?? Self.hashing.get(),
                 breached: breached,
@@ -58,16 +61,18 @@ package struct TestSignups: Sendable {
     private init(
         _ database: Database,
         flow yaml: String?,
+        languages: [Language],
         keys text: String,
         hashing: HashingPool,
         breached: BreachedPasswords?,
         _ limits: Limits?,
         _ waitingRequests: Int
     ) throws {
-        var flow = try yaml.map { try Flow(yaml: $0, file: "test.yaml") } ?? .standard()
+        var flow =
+            try yaml.map { try Flow(yaml: $0, file: "test.yaml", among: languages) } ?? .standard(among: languages)
         if let limits { flow.limits = limits }
         let keys = try KeyRing(text)
-        let outbox = Outbox(keys: keys)
+        let outbox = Outbox(keys: keys, languages: languages)
         let mailbox = Mailbox()
         self.database = database
         self.mailbox = mailbox

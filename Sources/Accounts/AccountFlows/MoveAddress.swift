@@ -82,7 +82,7 @@ extension Signups {
             """,
         ]
         let token = AddressToken(for: ID<LeftAddress>())
-        let language = flow.languages.first { $0.rawValue == locale } ?? plan.draft.language
+        let language = flow.languages[locale] ?? plan.draft.language
         let days = AddressChange.restorable.seconds / 86_400
         let mail = outbox.seal(
             .init(to: old.rawValue, language: language, code: (token.text, days * 1440)),

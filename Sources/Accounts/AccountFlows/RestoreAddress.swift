@@ -66,7 +66,7 @@ extension Sessions {
         guard let plaintext = try? keys.open(sealed, for: .leftAddress(token.id)),
             let address = EmailAddress(String(decoding: plaintext, as: UTF8.self))
         else { throw .unreadable }
-        let language = flow.languages.first { $0.rawValue == locale } ?? flow.languages[0]
+        let language = flow.languages[locale] ?? flow.languages[0]
         return Left(account: account, address: address, present: present, language: language)
     }
 }

@@ -30,7 +30,7 @@ package struct Application: Sendable {
     var claimNames: [String] { fields.flatMap { $0.kind.claims(.null, of: $0, isProved: true).map(\.name) } }
 
     package func name(in language: Language) -> String {
-        names[language] ?? Language.allCases.lazy.compactMap { names[$0] }.first ?? id
+        names[language] ?? names[.english] ?? names.min { $0.key.tag < $1.key.tag }?.value ?? id
     }
 
     /// Whether the application has registered this redirect URI. The bytes must be equal, except that a public client

@@ -70,9 +70,16 @@ struct ApplicationsReader {
             mistakes.append(entry.error(reason, at: "applications"))
             return []
         }
-        let (name, languages) = (file, flow.languages)
+        let (name, flow) = (file, flow)
         return nodes.compactMap { node in
-            attempt { () throws(FlowFileError) in try FlowEntry(node, file: name, requiring: languages) }
+            attempt { () throws(FlowFileError) in
+                try FlowEntry(
+                    node,
+                    file: name,
+                    requiring: flow.languages,
+                    among: flow.knownLanguages
+                )
+            }
         }
     }
 

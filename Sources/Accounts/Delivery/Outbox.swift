@@ -4,12 +4,15 @@ internal import Foundation
 /// ``OutboxSender`` sends the mail afterwards.
 package struct Outbox: Sendable {
     private let keys: KeyRing
+    /// The languages of the service; a mail in another one is sent in the first of them.
+    private let languages: [Language]
     /// Yields an element after each call of ``wakeSender()``. Elements that were not read yet are merged into one.
     package let wakeups: AsyncStream<Void>
     private let wakeup: AsyncStream<Void>.Continuation
 
-    package init(keys: KeyRing) {
-        self.keys = keys
+    /// - Parameter languages: those that the service has.
+    package init(keys: KeyRing, languages: [Language] = Language.builtIn) {
+        (self.keys, self.languages) = (keys, languages)
         (wakeups, wakeup) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -46,7 +49,7 @@ package struct Outbox: Sendable {
         let id = ID<Outbox>()
         let number = Int(day.timeIntervalSince1970) / 86_400
         let json: JSON = [
-            "to": .string(content.to), "language": .string(content.language.rawValue),
+            "to": .string(content.to), "language": .string(content.language.tag),
             "code": content.code.map { .string($0.text) } ?? .null,
             "minutes": content.code.map { .integer($0.minutes) } ?? .null,
             "ticket": content.ticket.map(JSON.string) ?? .null,
@@ -85,10 +88,12 @@ package struct Outbox: Sendable {
     /// version of the service wrote the content in another form.
     func open(_ sealed: [UInt8], of id: ID<Outbox>) -> Content? {
         guard let plaintext = try? keys.open(sealed, for: .mail(id)), let json = try? JSON.read(plaintext),
-            let to = json["to"]?.string, let language = json["language"]?.string.flatMap(Language.init(rawValue:))
+            let to = json["to"]?.string, let tag = json["language"]?.string
         else { return nil }
         var code: (text: String, minutes: Int)?
         if let text = json["code"]?.string, case .integer(let minutes)? = json["minutes"] { code = (text, minutes) }
+        // A mail in a language that the service does not have any more is better in another language than not sent.
+        let language = languages[tag] ?? languages[0]
         return Content(to: to, language: language, code: code, ticket: json["ticket"]?.string)
     }
 }

@@ -7,6 +7,8 @@ package struct Flow: Sendable {
     package let version: Int
     /// The languages of the texts. The first one is the default, for clients that request none of the others.
     package let languages: [Language]
+    /// All languages that the service has: those of the flow and others.
+    package let knownLanguages: [Language]
     /// The time zone that decides the current date when an age is computed.
     package let zone: TimeZone
     /// The name of the service in mail and on pages, unless `SERVICE_NAME` is set.
@@ -16,6 +18,9 @@ package struct Flow: Sendable {
     package let signIn: SignInRules
     package var limits: Limits
     package internal(set) var purpose = FlowPurpose.signup
+
+    /// The texts of the flow file that a language of `TEXTS_FILE` lacks.
+    package internal(set) var gaps: [FlowFileError] = []
 
     /// A digest of the text of the flow file and of the build of the service, because the code has rules, too. A value
     /// that is valid under one digest may be invalid under another.

@@ -24,6 +24,10 @@ package struct FlowEntry {
     private let line: Int?
     /// The languages in which every text of the mapping must be given.
     private var languages: [Language]
+    /// The languages that a text may have.
+    private var known: [Language]
+    /// The texts that a language of a file of texts lacks, in this entry and those below it.
+    private(set) var gaps = TextGaps()
     private let values: [String: Node]
     private let lines: [String: Int]
     private var unread: Set<String>
@@ -31,9 +35,14 @@ package struct FlowEntry {
     /// rules.
     package private(set) var isRequired = true
 
-    init(_ node: Node, file: String, requiring languages: [Language] = []) throws(FlowFileError) {
+    init(
+        _ node: Node,
+        file: String,
+        requiring languages: [Language] = [],
+        among known: [Language] = []
+    ) throws(FlowFileError) {
         self.file = file
-        self.languages = languages
+        (self.languages, self.known) = (languages, known)
         line = node.mark?.line
         guard case .mapping(let mapping) = node else {
             throw FlowFileError(file: file, line: node.mark?.line, reason: "expected a mapping")
@@ -72,7 +81,7 @@ package struct FlowEntry {
     }
 
     /// The text of a scalar; nil if the node is not a scalar, or is null or blank.
-    private static func text(_ node: Node) -> String? {
+    static func text(_ node: Node) -> String? {
         guard let scalar = node.scalar, !scalar.string.allSatisfy(\.isWhitespace) else { return nil }
         let isNull = scalar.style == .plain && ["~", "null", "Null", "NULL"].contains(scalar.string)
         return isNull ? nil : scalar.string
@@ -138,7 +147,8 @@ package struct FlowEntry {
         return zone
     }
 
-    /// Reads one text for each language of the flow. If the flow has one language, the value may be the text itself.
+    /// Reads one text for each language of the flow. If the flow has one language, the value may be the text itself. If
+    /// the text in a language of `TEXTS_FILE` is missing, the English text replaces it, or the one in the first language.
     ///
     /// - Parameter allowsLineBreaks: whether a text may have several lines.
     package mutating func texts(
@@ -164,10 +174,10 @@ package struct FlowEntry {
                 throw error("\"\(key)\" must map each language to a text, such as {en: Name}", at: key)
             }
             var entry = try FlowEntry(node, file: file)
-            for language in Language.allCases {
-                guard let node = entry.node(language.rawValue) else { continue }
+            for language in known {
+                guard let node = entry.node(language.tag) else { continue }
                 guard let text = Self.text(node) else {
-                    throw entry.error("\"\(language.rawValue)\" must be a non-empty string", at: language.rawValue)
+                    throw entry.error("\"\(language.tag)\" must be a non-empty string", at: language.tag)
                 }
                 texts[language] = text
             }
@@ -179,21 +189,36 @@ package struct FlowEntry {
         guard texts.values.allSatisfy(isAllowed) else {
             throw error("\"\(key)\" contains characters that are not allowed, such as control characters", at: key)
         }
-        if let missing = languages.first(where: { texts[$0] == nil }) {
-            throw error("\"\(key)\" has no text for the language \"\(missing.rawValue)\"", at: key)
+        let fallback = texts[.english] ?? languages.first.flatMap { texts[$0] }
+        for language in languages where texts[language] == nil {
+            // A language of a file of texts may be incomplete.
+            guard !Language.builtIn.contains(language), let fallback else {
+                throw error("\"\(key)\" has no text for the language \"\(language.tag)\"", at: key)
+            }
+            let other = texts[.english] == nil ? languages[0].tag : Language.english.tag
+            gaps.all.append(error("\"\(key)\" has no text in \"\(language.tag)\": pages show \"\(other)\"", at: key))
+            texts[language] = fallback
         }
         return texts
     }
 
     package mutating func entry(_ key: String) throws(FlowFileError) -> FlowEntry? {
         guard let node = node(key) else { return nil }
-        return try FlowEntry(node, file: file, requiring: languages)
+        return try inner(node)
+    }
+
+    private func inner(_ node: Node) throws(FlowFileError) -> FlowEntry {
+        var entry = try FlowEntry(node, file: file, requiring: languages, among: known)
+        entry.gaps = gaps
+        return entry
     }
 
     /// Returns a copy of the entry that requires every text in each of these languages.
-    func requiring(_ languages: [Language]) -> FlowEntry {
+    ///
+    /// - Parameter known: the languages that a text may have.
+    func requiring(_ languages: [Language], among known: [Language]) -> FlowEntry {
         var entry = self
-        entry.languages = languages
+        (entry.languages, entry.known) = (languages, known)
         return entry
     }
 
@@ -202,7 +227,7 @@ package struct FlowEntry {
             throw error("\"\(key)\" must be a list with at least one entry", at: key)
         }
         var entries: [FlowEntry] = []
-        for node in nodes { entries.append(try FlowEntry(node, file: file, requiring: languages)) }
+        for node in nodes { entries.append(try inner(node)) }
         return entries
     }
 
@@ -239,6 +264,11 @@ package struct FlowEntry {
 
     /// An error for each key that was not read.
     package var unknownKeys: [FlowFileError] { unread.sorted().map { error("unknown key \"\($0)\"", at: $0) } }
+}
+
+/// Collects what the entries of one file lack. All copies of an entry share it.
+final class TextGaps {
+    var all: [FlowFileError] = []
 }
 
 extension Duration {

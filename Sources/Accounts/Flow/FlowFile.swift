@@ -4,21 +4,26 @@ internal import Yams
 
 extension Flow {
     /// The flow that ships with the service.
-    package static func standard() throws(FlowFileError) -> Flow {
-        try Flow(yaml: String(decoding: PackageResources.signup_yaml, as: UTF8.self), file: "signup.yaml")
+    ///
+    /// - Parameter known: the languages that the service has.
+    package static func standard(among known: [Language] = Language.builtIn) throws(FlowFileError) -> Flow {
+        let yaml = String(decoding: PackageResources.signup_yaml, as: UTF8.self)
+        return try Flow(yaml: yaml, file: "signup.yaml", among: known)
     }
 
-    package init(contentsOf path: String) throws(FlowFileError) {
+    package init(contentsOf path: String, among known: [Language] = Language.builtIn) throws(FlowFileError) {
         guard let yaml = try? String(contentsOfFile: path, encoding: .utf8) else {
             throw FlowFileError(file: path, line: nil, reason: "cannot read the file as UTF-8 text")
         }
-        try self.init(yaml: yaml, file: path)
+        try self.init(yaml: yaml, file: path, among: known)
     }
 
-    /// - Parameter file: the name of the file in errors.
-    package init(yaml: String, file: String) throws(FlowFileError) {
+    /// - Parameters:
+    ///   - file: the name of the file in errors.
+    ///   - known: the languages that the service has.
+    package init(yaml: String, file: String, among known: [Language] = Language.builtIn) throws(FlowFileError) {
         do throws(FlowFileError) {
-            try self.init(reading: yaml, file: file)
+            try self.init(reading: yaml, file: file, among: known)
             digest = Self.digest(of: yaml)
         } catch {
             throw error.within(yaml)
@@ -29,21 +34,23 @@ extension Flow {
         Data(SHA256.hash(data: Data("\(buildIdentity)\n\(yaml)".utf8)).prefix(12)).base64EncodedString()
     }
 
-    private init(reading yaml: String, file: String) throws(FlowFileError) {
+    private init(reading yaml: String, file: String, among known: [Language]) throws(FlowFileError) {
         var entry = try FlowEntry(yaml: yaml, file: file)
-        try self.init(&entry)
+        try self.init(&entry, among: known)
         try entry.finish()
+        gaps = entry.gaps.all.map { $0.within(yaml) }
     }
 
-    private init(_ entry: inout FlowEntry) throws(FlowFileError) {
+    private init(_ entry: inout FlowEntry, among known: [Language]) throws(FlowFileError) {
         name = try entry.text("flow")
         guard Self.isName(name) else { throw entry.error(Self.invalidName(name), at: "flow") }
         guard let version = try entry.integer("version", in: 1...1_000_000) else {
             throw entry.error("\"version\" is missing")
         }
         self.version = version
-        languages = try Self.languages(&entry)
-        entry = entry.requiring(languages)
+        knownLanguages = known
+        languages = try Self.languages(&entry, among: known)
+        entry = entry.requiring(languages, among: known)
         serviceName = try entry.optionalText("service")
         zone = try entry.zone("zone") ?? .gmt
         expiry = try DraftExpiry(in: &entry)
@@ -52,13 +59,16 @@ extension Flow {
         limits = try Limits(of: &entry)
     }
 
-    private static func languages(_ entry: inout FlowEntry) throws(FlowFileError) -> [Language] {
-        guard let node = entry.node("languages") else { return [.english] }
-        let languages = (node.sequence ?? []).compactMap { $0.scalar.flatMap { Language(rawValue: $0.string) } }
+    private static func languages(
+        _ entry: inout FlowEntry,
+        among known: [Language]
+    ) throws(FlowFileError) -> [Language] {
+        guard let node = entry.node("languages") else { return [known[Language.english.tag] ?? .english] }
+        let languages = (node.sequence ?? []).compactMap { $0.scalar.flatMap { known[$0.string] } }
         guard !languages.isEmpty, languages.count == node.sequence?.count, Set(languages).count == languages.count
         else {
-            let known = Language.allCases.map(\.rawValue).joined(separator: ", ")
-            throw entry.error("\"languages\" must be a list of \(known), each at most once", at: "languages")
+            let tags = known.map(\.tag).joined(separator: ", ")
+            throw entry.error("\"languages\" must be a list of \(tags), each at most once", at: "languages")
         }
         return languages
     }

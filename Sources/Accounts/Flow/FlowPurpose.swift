@@ -35,6 +35,7 @@ extension Flow {
             name: purpose.prefix + name,
             version: version,
             languages: languages,
+            knownLanguages: knownLanguages,
             zone: zone,
             serviceName: serviceName,
             expiry: .ofChange,

@@ -11,11 +11,4 @@ package enum AccountNotice: String, CaseIterable, Sendable {
     case usernameChanged = "username-changed"
     case applicationSignedOut = "application-signed-out"
     case accountErased = "account-erased"
-
-    /// Whether the change has ended all sessions of the account but one, and the account is still there.
-    var endsOtherSessions: Bool {
-        ![
-            .authenticatorRemovedByOperator, .recoveryCodeUsed, .usernameChanged, .applicationSignedOut, .accountErased,
-        ].contains(self)
-    }
 }

@@ -1,21 +1,21 @@
-/// A language of the texts for people.
-package enum Language: String, CaseIterable, Sendable {
-    case english = "en"
-    case korean = "ko"
-
+/// A language of the texts for people. Two languages are equal if their tags are.
+package struct Language: Hashable, Sendable {
+    /// The tag that names it (BCP 47), such as `en`.
+    package let tag: String
+    /// The name of the language in the language itself.
+    package let nativeName: String
     /// Whether the language is written from right to left.
-    package var isRightToLeft: Bool {
-        switch self {
-        case .english, .korean: false
-        }
-    }
+    package let isRightToLeft: Bool
+    package let messages: Messages
 
-    /// Finds the language for a tag such as `ko-KR`, by lookup (RFC 4647 §3.4), ignoring case. Nil if the tag is
-    /// malformed or its language is not supported.
-    package init?(tag: String) {
-        let subtags = tag.split(separator: "-", omittingEmptySubsequences: false)
-        guard subtags.allSatisfy(Self.isSubtag) else { return nil }
-        self.init(rawValue: subtags[0].lowercased())
+    package static func == (one: Language, other: Language) -> Bool { one.tag == other.tag }
+    package func hash(into hasher: inout Hasher) { hasher.combine(tag) }
+
+    init(_ texts: LanguageTexts, fallback: Messages?) {
+        tag = texts.tag
+        nativeName = texts.name ?? texts.tag
+        isRightToLeft = texts.isRightToLeft ?? false
+        messages = Messages(texts, fallback: fallback)
     }
 
     /// Returns the language that an `Accept-Language` field prefers (RFC 9110 §12.5.4): by quality, then by position in
@@ -26,7 +26,7 @@ package enum Language: String, CaseIterable, Sendable {
     package static func negotiated(_ acceptLanguage: String?, among languages: [Language]) -> Language {
         let fallback = languages[0]
         guard let field = acceptLanguage, field.utf8.count <= 8192 else { return fallback }
-        let ranges = field.split(separator: ",", maxSplits: 32).prefix(32).compactMap { Range($0) }
+        let ranges = field.split(separator: ",", maxSplits: 32).prefix(32).compactMap { Range($0, among: languages) }
         let ranks = languages.compactMap { language in
             language.rank(among: ranges, fallback: fallback).map { (language, $0) }
         }
@@ -37,8 +37,8 @@ package enum Language: String, CaseIterable, Sendable {
     /// the fallback. Nil if it is excluded.
     private func rank(among ranges: [Range], fallback: Language) -> (Int, Int, Int)? {
         let isFallback = self == fallback ? 1 : 0
-        let matching = ranges.enumerated().filter { Language(tag: $0.element.tag) == self }
-        let isExcluded = matching.contains { $0.element.quality == 0 && $0.element.isWholeLanguage }
+        let matching = ranges.enumerated().filter { $0.element.language == self }
+        let isExcluded = matching.contains { $0.element.quality == 0 && isNamed($0.element.tag) }
         guard !isExcluded else { return nil }
 
         let accepted = matching.filter { $0.element.quality > 0 }.map { ($0.element.quality, -$0.offset, isFallback) }
@@ -55,17 +55,17 @@ package enum Language: String, CaseIterable, Sendable {
     private struct Range {
         let tag: String
         let quality: Int
+        /// Nil if the tag names none of the languages.
+        let language: Language?
 
-        /// True for a language without a region or other subtag: for `en`, but not for `en-GB`.
-        var isWholeLanguage: Bool { !tag.contains("-") }
-
-        init?(_ part: Substring) {
+        init?(_ part: Substring, among languages: [Language]) {
             let pieces = part.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)
                 .map { $0.trimmingWhitespace() }
             let weight = pieces.count == 2 ? Self.quality(pieces[1]) : 1000
             guard let weight else { return nil }
             tag = String(pieces[0])
             quality = weight
+            language = languages.language(for: tag)
         }
 
         /// Reads `q=0.8`: one digit, then at most three decimals, at most 1 in all (RFC 9110 §12.4.2).
@@ -81,6 +81,31 @@ package enum Language: String, CaseIterable, Sendable {
             let thousandths = ([first] + padded).reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
             return thousandths <= 1000 ? thousandths : nil
         }
+    }
+
+    /// Whether the tag is the language's own, ignoring case: for `en`, `EN` but not `en-GB`.
+    fileprivate func isNamed(_ tag: String) -> Bool {
+        self.tag.utf8.elementsEqual(tag.utf8) { $0 | 0x20 == $1 | 0x20 }
+    }
+}
+
+extension [Language] {
+    /// The language with exactly this tag, as it is stored.
+    package subscript(tag: String) -> Language? { first { $0.tag == tag } }
+
+    /// Finds the language for a tag such as `ko-KR`, by lookup (RFC 4647 §3.4), ignoring case. Nil if the tag is
+    /// malformed, or if there is no such language.
+    package func language(for tag: String) -> Language? {
+        var subtags = tag.split(separator: "-", omittingEmptySubsequences: false)
+        guard subtags.allSatisfy(Self.isSubtag) else { return nil }
+        while !subtags.isEmpty {
+            let range = subtags.joined(separator: "-")
+            if let language = first(where: { $0.isNamed(range) }) { return language }
+            subtags.removeLast()
+            // A subtag of one character begins an extension, and says nothing alone.
+            if subtags.last?.utf8.count == 1 { subtags.removeLast() }
+        }
+        return nil
     }
 
     /// One to eight ASCII letters or digits (RFC 4647 §2.1).

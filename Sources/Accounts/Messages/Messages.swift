@@ -1,62 +1,228 @@
-/// All texts for people in one language. A new language is a type that conforms; the compiler lists the missing texts.
-package protocol Messages: Sendable {
+/// All texts for people in one language. Texts that the language does not have are in English.
+package final class Messages: Sendable {
+    /// By the positions of the words.
+    private let words: [String]
+    /// By their paths, such as `pages.sign-up`.
+    private let texts: [String: TextTemplate]
+    private let months: [String]
+    private let plurals: PluralRule
+    /// The English texts; nil for English itself.
+    private let fallback: Messages?
+
+    init(_ language: LanguageTexts, fallback: Messages?) {
+        self.fallback = fallback
+        plurals = PluralRule(tag: language.tag)
+        texts = language.texts
+        months = language.months ?? fallback?.months ?? []
+        words = Word.allCases.map { word in
+            let own = language.texts["words.\(word.name)"]?.source
+            return own ?? fallback?.text(word) ?? Self.missing("words.\(word.name)")
+        }
+    }
+
+    /// Never happens, because a test compares the built-in texts with the rules.
+    private static func missing(_ path: String) -> String { preconditionFailure("English has no text for \(path)") }
+
+    /// - Parameter count: the number that decides between plural forms.
+    private func text(_ path: String, _ values: [String: String] = [:], count: Int? = nil) -> String {
+        guard let template = texts[path] else {
+            return fallback?.text(path, values, count: count) ?? Self.missing(path)
+        }
+        return template.filled(values, as: count.map(plurals.form) ?? .other)
+    }
+}
+
+// MARK: - Pages
+
+extension Messages {
+    /// A text of the pages.
+    package func text(_ word: Word) -> String { words[word.rawValue] }
+
+    /// The title of a problem type.
+    package func title(of problem: ProblemKind) -> String { text("problems.\(problem.rawValue)") }
+
+    /// The title of the first page.
+    package func signUp(serviceName: String) -> String { text("pages.sign-up", ["service": serviceName]) }
+
+    /// The button that leads to an application, by its name.
+    package func continueTo(_ application: String) -> String {
+        text("pages.continue-to", ["application": application])
+    }
+
+    /// The message after too many requests.
+    package func tooOften(_ wait: RoundedWait) -> String {
+        let time =
+            switch wait {
+            case .seconds(let number): time(number, "seconds")
+            case .minutes(let number): time(number, "minutes")
+            case .hours(let number): time(number, "hours")
+            }
+        return text("pages.too-often", ["time": time])
+    }
+
+    private func time(_ number: Int, _ unit: String) -> String {
+        text("times.\(unit)", ["number": "\(number)"], count: number)
+    }
+
+    /// A date as people write it.
+    package func text(_ day: CivilDate) -> String {
+        var values = ["year": "\(day.year)", "month": "\(day.month)", "day": "\(day.day)"]
+        if months.count == 12 { values["month_name"] = months[day.month - 1] }
+        return text("date", values)
+    }
+
+    /// The page that the link of ``handoff(_:code:minutes:serviceName:)`` leads to. The name in the address is masked.
+    package func resume(_ address: String, serviceName: String) -> PageText {
+        page("resume", "text", ["address": address, "service": serviceName], hasButton: true)
+    }
+
+    /// The same page for a link that has expired or was used.
+    package func linkExpired(serviceName: String) -> PageText {
+        page("link-expired", "text", ["service": serviceName], hasButton: false)
+    }
+
+    /// The page that the link of ``text(of:_:minutes:link:serviceName:)`` opens. The address is masked.
+    package func ticket(_ address: String, for purpose: FlowPurpose, serviceName: String) -> PageText {
+        let values = ["address": address, "service": serviceName]
+        return page("ticket", purpose == .signup ? "sign-up" : "recovery", values, hasButton: true)
+    }
+
+    /// The same page for a link that has expired or was used.
+    package func ticketExpired(serviceName: String) -> PageText {
+        page("ticket-expired", "text", ["service": serviceName], hasButton: false)
+    }
+
+    private func page(_ name: String, _ part: String, _ values: [String: String], hasButton: Bool) -> PageText {
+        PageText(
+            title: text("pages.\(name).title", values),
+            text: text("pages.\(name).\(part)", values),
+            button: hasButton ? text("pages.\(name).button") : nil
+        )
+    }
+}
+
+// MARK: - Mails
+
+extension Messages {
+    /// The mail with a code. The code is only in the text, because notifications show the subject. The link to another
+    /// code is on a separate line at the end; nil for none.
+    package func text(
+        of mail: CodeMail,
+        _ code: String,
+        minutes: Int,
+        link: String?,
+        serviceName: String
+    ) -> MailText {
+        let service = ["service": serviceName]
+        let values = [
+            "service": serviceName, "code": code, "time": time(minutes, "minutes"),
+            "request": text("mails.\(mail.rawValue).request", service),
+            "assurance": text("mails.\(mail.rawValue).assurance", service),
+        ]
+        let newCode = link.map { "\n\n" + text("mails.code.new-code", ["link": $0, "service": serviceName]) } ?? ""
+        return MailText(
+            subject: text("mails.\(mail.rawValue).subject", service),
+            text: text("mails.code.text", values) + newCode
+        )
+    }
+
+    /// The mail with the link that moves a sign-up to another device. The link is on a separate line.
+    package func handoff(_ link: String, code: String, minutes: Int, serviceName: String) -> MailText {
+        let values = ["link": link, "code": code, "time": time(minutes, "minutes"), "service": serviceName]
+        return mail("handoff", values)
+    }
+
+    /// The mail to the owner of an account after a sign-up with the address of the account. The link leads to the page for
+    /// signing in.
+    package func alreadyRegistered(serviceName: String, link: String) -> MailText {
+        mail("already-registered", ["link": link, "service": serviceName])
+    }
+
+    /// The mail about a change of an account. The link leads to the page of the account.
+    package func accountChanged(_ notice: AccountNotice, serviceName: String, link: String) -> MailText {
+        if notice == .accountErased { return mail(notice.rawValue, ["service": serviceName]) }
+        let change = text("mails.\(notice.rawValue).change", ["service": serviceName])
+        return MailText(
+            subject: text("mails.\(notice.rawValue).subject", ["service": serviceName]),
+            text: text("mails.notice.text", ["change": change, "link": link, "service": serviceName])
+        )
+    }
+
+    /// The mail to the address that an account has left. The link restores it, on a separate line.
+    package func addressLeft(serviceName: String, days: Int, link: String) -> MailText {
+        mail("address-left", ["link": link, "time": time(days, "days"), "service": serviceName])
+    }
+
+    /// The mail that welcomes the owner of a new account. Shows `address` unchanged.
+    package func accountCreated(serviceName: String, address: String) -> MailText {
+        mail("account-created", ["address": address, "service": serviceName])
+    }
+
+    private func mail(_ name: String, _ values: [String: String]) -> MailText {
+        MailText(
+            subject: text("mails.\(name).subject", ["service": values["service"] ?? ""]),
+            text: text("mails.\(name).text", values)
+        )
+    }
+}
+
+// MARK: - Refusals
+
+extension Messages {
     /// The message about a refused field. Contains the numbers of `refusal.params`: `min` and `max` (characters; for
     /// dates years of age), `digits` and `attempts_left`. A number that is missing there is left out.
     ///
     /// - Parameters:
     ///   - topic: what the message names, and shows an example of.
     ///   - label: the label of the field; nil if the refused member is no field.
-    func message(for refusal: Refusal, about topic: RefusalTopic, label: String?) -> String
+    package func message(for refusal: Refusal, about topic: RefusalTopic, label: String?) -> String {
+        var values: [String: String] = [:]
+        for name in ["min", "max", "digits", "attempts_left"] {
+            if let number = refusal.number(name) { values[name] = "\(number)" }
+        }
+        values["label"] = label
+        var variants = topic.names
+        var count: Int?
+        func prefer(_ variant: RefusalVariant, counting number: Int? = nil) {
+            variants.insert(variant.rawValue, at: 0)
+            count = number
+        }
+        switch refusal.code {
+        case .required: if label != nil { variants.append(RefusalVariant.labelled.rawValue) }
+        case .tooShort, .tooYoung: if let min = refusal.number("min") { prefer(.withNumber, counting: min) }
+        case .tooLong: if let max = refusal.number("max") { prefer(.withNumber, counting: max) }
+        case .badFormat:
+            if let digits = refusal.number("digits"), topic == .code || topic == .authenticator {
+                prefer(.withDigits, counting: digits)
+            }
+        case .notAllowed: if values["min"] != nil, values["max"] != nil { prefer(.withRange) }
+        case .codeWrong:
+            switch refusal.number("attempts_left") {
+            case 0: prefer(.noAttempts)
+            case let left?: prefer(.withAttempts, counting: left)
+            case nil: break
+            }
+        case .codeExhausted:
+            if refusal.params["new_secret"] == true { prefer(.newSecret) }
+            if refusal.params["final"] == true { prefer(.final) }
+        default: break
+        }
+        return message(refusal.code, variants + [RefusalTopic.other.rawValue], values, count: count)
+    }
 
-    /// The message after too many requests.
-    func tooOften(_ wait: RoundedWait) -> String
-
-    /// The title of a problem type.
-    func title(of problem: ProblemKind) -> String
-
-    /// The mail with a code. The code is only in the text, because notifications show the subject. The link to another
-    /// code is on a separate line at the end; nil for none.
-    func text(of mail: CodeMail, _ code: String, minutes: Int, link: String?, serviceName: String) -> MailText
-
-    /// The mail with the link that moves a sign-up to another device. The link is on a separate line.
-    func handoff(_ link: String, code: String, minutes: Int, serviceName: String) -> MailText
-
-    /// A text of the pages.
-    func text(_ word: Word) -> String
-
-    /// The title of the first page.
-    func signUp(serviceName: String) -> String
-
-    /// The button that leads to an application, by its name.
-    func continueTo(_ application: String) -> String
-
-    /// A date as people write it.
-    func text(_ day: CivilDate) -> String
-
-    /// The page that the link of ``handoff(_:code:minutes:serviceName:)`` leads to. The name in the address is masked.
-    func resume(_ address: String, serviceName: String) -> PageText
-
-    /// The same page for a link that has expired or was used.
-    func linkExpired(serviceName: String) -> PageText
-
-    /// The page that the link of ``text(of:_:minutes:link:serviceName:)`` opens. The address is masked.
-    func ticket(_ address: String, for purpose: FlowPurpose, serviceName: String) -> PageText
-
-    /// The same page for a link that has expired or was used.
-    func ticketExpired(serviceName: String) -> PageText
-
-    /// The mail to the owner of an account after a sign-up with the address of the account. The link leads to the page for
-    /// signing in.
-    func alreadyRegistered(serviceName: String, link: String) -> MailText
-
-    /// The mail about a change of an account. The link leads to the page of the account.
-    func accountChanged(_ notice: AccountNotice, serviceName: String, link: String) -> MailText
-
-    /// The mail to the address that an account has left. The link restores it, on a separate line.
-    func addressLeft(serviceName: String, days: Int, link: String) -> MailText
-
-    /// The mail that welcomes the owner of a new account. Shows `address` unchanged.
-    func accountCreated(serviceName: String, address: String) -> MailText
+    /// The first of these texts that the language has.
+    private func message(
+        _ code: Refusal.Code,
+        _ variants: [String],
+        _ values: [String: String],
+        count: Int?
+    ) -> String {
+        let path = "refusals.\(code.rawValue)"
+        guard let template = variants.lazy.compactMap({ self.texts["\(path).\($0)"] }).first else {
+            return fallback?.message(code, variants, values, count: count) ?? Self.missing(path)
+        }
+        return template.filled(values, as: count.map(plurals.form) ?? .other)
+    }
 }
 
 /// The subject and text of a mail. Lines end in `\n`.
@@ -81,16 +247,6 @@ package struct PageText: Hashable, Sendable {
 extension Messages {
     /// The message about a refused answer of which only the field is known.
     func message(for refusal: Refusal) -> String { message(for: refusal, about: .other, label: nil) }
-}
-
-extension Language {
-    /// The texts in this language.
-    package var messages: any Messages {
-        switch self {
-        case .english: English()
-        case .korean: Korean()
-        }
-    }
 }
 
 extension Refusal {

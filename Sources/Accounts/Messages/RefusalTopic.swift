@@ -6,12 +6,22 @@ package enum RefusalTopic: String, CaseIterable, Sendable {
     case secondFactor = "second-factor"
     case photo = "image"
     /// A phone number outside Korea.
-    case internationalPhone
+    case internationalPhone = "international-phone"
     /// An e-mail address or a username.
     case identifier
     case link = "ticket"
     /// Anything else; the message names it by its label, if it has one.
     case other
+
+    /// Its names in a file of texts, in the order in which a message is looked for. The messages for ``other`` serve all.
+    var names: [String] {
+        switch self {
+        case .other: []
+        case .internationalPhone: [rawValue, Self.phone.rawValue]
+        case .authenticator, .secondFactor: [rawValue, Self.code.rawValue]
+        default: [rawValue]
+        }
+    }
 }
 
 extension Refusal {

@@ -1,5 +1,5 @@
-/// A fixed text of the pages. Templates refer to it by name, such as `{{words.next}}`.
-package enum Word: String, CaseIterable, Sendable {
+/// A fixed text of the pages. Templates refer to it by name, such as `{{words.next}}`. The raw value is its position.
+package enum Word: Int, CaseIterable, Sendable {
     // Between steps.
     case begin, next, back, cancel, skip, change, keep, optional, language, steps
     // Fields.
@@ -52,4 +52,9 @@ package enum Word: String, CaseIterable, Sendable {
     case authenticatorMeaning, authenticatorIsOptional, qrCode, copyKey
     // The links of the service at the foot of every page.
     case helpLink, termsLink, privacyLink
+
+    /// The name in templates and in files of texts.
+    package var name: String { Self.names[rawValue] }
+
+    private static let names = allCases.map { "\($0)" }
 }

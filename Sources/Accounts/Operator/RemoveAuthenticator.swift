@@ -61,7 +61,7 @@ extension Operator {
             let (kind, value, isUsed, locale) = try row.decode(String.self, String.self, Bool.self, String.self)
             if isUsed { identifiers.append(SignInIdentifier(value)) }
             if kind == EmailField.name { addresses.append(value) }
-            language = flow.languages.first { $0.rawValue == locale } ?? language
+            language = flow.languages[locale] ?? language
         }
         return (identifiers, addresses, language)
     }

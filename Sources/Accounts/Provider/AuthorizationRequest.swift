@@ -15,8 +15,9 @@ package struct AuthorizationRequest: Hashable, Sendable {
     /// The maximum age of the person's last proof, in seconds (`max_age`); nil for any age.
     let maxAge: Int?
     package let loginHint: String?
-    /// The first language of `ui_locales` that the flow has; nil if it has none of the first 32.
-    package internal(set) var language: Language?
+    /// The tag of the first language of `ui_locales` that the flow has; nil if it has none of the first 32
+    /// (``Provider/language(of:)``).
+    let locale: String?
     /// When a browser brought the request, by the clock of the database (``Provider/dated(_:_:)``). After a sign-up or
     /// a recovery for the request, it is the time of that.
     package private(set) var madeAt: Date
@@ -157,8 +158,7 @@ extension AuthorizationRequest {
             prompts: prompts,
             maxAge: maxAge,
             loginHint: parameters["login_hint"],
-            language: parameters.words("ui_locales").prefix(32).lazy.compactMap { Language(tag: $0) }
-                .first(where: languages.contains),
+            locale: parameters.words("ui_locales").prefix(32).lazy.compactMap(languages.language).first?.tag,
             madeAt: now
         )
     }
@@ -178,7 +178,7 @@ extension AuthorizationRequest {
             .init("made_at", .integer(Int(madeAt.timeIntervalSince1970 * 1000))),
         ]
         for (name, text) in [
-            ("state", state), ("nonce", nonce), ("login_hint", loginHint), ("language", language?.rawValue),
+            ("state", state), ("nonce", nonce), ("login_hint", loginHint), ("language", locale),
         ] {
             if let text { members.append(.init(name, .string(text))) }
         }
@@ -208,7 +208,7 @@ extension AuthorizationRequest {
             prompts: Set(list("prompts").compactMap { Prompt(rawValue: $0) }),
             maxAge: integer("max_age"),
             loginHint: json["login_hint"]?.string,
-            language: json["language"]?.string.flatMap { Language(rawValue: $0) },
+            locale: json["language"]?.string,
             madeAt: Date(timeIntervalSince1970: Double(time) / 1000),
             isAnsweredBySignUp: json["signed_up"] == true,
             chosen: json["chosen"]?.string.flatMap { ID($0) },

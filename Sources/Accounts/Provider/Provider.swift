@@ -99,12 +99,15 @@ extension Provider {
     /// Returns the request in a ticket; nil if the ticket is not valid, or its application or redirect URI is not
     /// registered any more.
     package func request(ticket: String) -> AuthorizationRequest? {
-        guard var request = AuthorizationRequest(ticket: ticket, keys),
+        guard let request = AuthorizationRequest(ticket: ticket, keys),
             application(request.application)?.allows(redirectURI: request.redirectURI) == true
         else { return nil }
-        // A newer flow file may lack the language.
-        if let language = request.language, !sessions.flow.languages.contains(language) { request.language = nil }
         return request
+    }
+
+    /// The language that the request asks for. Nil if it asks for none, or if the flow file does not have it any more.
+    package func language(of request: AuthorizationRequest) -> Language? {
+        request.locale.flatMap { sessions.flow.languages[$0] }
     }
 
     /// Encrypts the URL to which a form leads, so that nobody can put another URL into the form.

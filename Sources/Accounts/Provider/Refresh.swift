@@ -50,7 +50,7 @@ extension Provider {
             let locale = try await database.read("SELECT locale FROM accounts WHERE id = \(account.id)").first?
                 .decode(String.self)
             let languages = sessions.flow.languages
-            let language = languages.first { $0.rawValue == locale } ?? languages[0]
+            let language = locale.flatMap { languages[$0] } ?? languages[0]
             _ = try await database.transaction(
                 ["SELECT \(Signups.setFlag("reused", "end_reused_authorization(\(live.id))"))"]
                     + sessions.mail(about: .applicationSignedOut, to: account, in: language, when: hasEnded)

@@ -49,7 +49,7 @@ extension Signups {
                 lastStep: lastStep,
                 now: now,
                 address: address,
-                language: Language(rawValue: locale) ?? flow.languages[0]
+                language: flow.knownLanguages[locale] ?? flow.languages[0]
             )
         )
     }

@@ -210,7 +210,7 @@ extension CommitPlan {
         """
         INSERT INTO accounts (id, email, email_proved_at, username, profile, locale, flow)
         SELECT \(account), \(email?.rawValue), \(emailProvedAt), \(username), \(JSON.object(profile).text)::jsonb,
-               \(draft.language.rawValue), \(signups.flow.id)
+               \(draft.language.tag), \(signups.flow.id)
          WHERE \(isPossible)
         RETURNING \(Account.columns)
         """

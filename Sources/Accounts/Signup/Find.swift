@@ -78,7 +78,7 @@ extension Signups {
             id: id,
             flow: record.flow,
             // The flow may no longer have the language in which the draft was started.
-            language: flow.languages.first { $0.rawValue == record.locale } ?? flow.languages[0],
+            language: flow.languages[record.locale] ?? flow.languages[0],
             step: String(record.step.trimmingPrefix(flow.purpose.prefix)),
             revision: record.revision,
             values: values,

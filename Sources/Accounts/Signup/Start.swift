@@ -80,7 +80,7 @@ extension Signups {
         return """
             INSERT INTO drafts (id, token_hash, ends_at, locale, flow, step, sealed, email_digest)
             SELECT \(draft.id), \(draft.tokenHash), now() + make_interval(secs => \(flow.expiry.absolute.seconds)),
-                   \(draft.language.rawValue), \(draft.flow), \(flow.purpose.prefix + draft.step), \(draft.sealed), \(digest)
+                   \(draft.language.tag), \(draft.flow), \(flow.purpose.prefix + draft.step), \(draft.sealed), \(digest)
              WHERE \(condition)
             RETURNING now(), \(deadline)
             """

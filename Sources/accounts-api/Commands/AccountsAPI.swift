@@ -24,8 +24,8 @@ struct AccountsAPI: AsyncParsableCommand {
         subcommands: [
             Serve.self, Migrate.self, DraftCommands.self, AccountCommands.self, SessionCommands.self,
             AuditCommands.self, OutboxCommands.self, EventCommands.self, KeyCommands.self, FlowCommands.self,
-            ApplicationCommands.self, BrandCommands.self, Argon2Commands.self, SettingsReference.self,
-            ProblemsCommand.self, Healthcheck.self, ImageWorkerCommand.self,
+            ApplicationCommands.self, BrandCommands.self, TextCommands.self, Argon2Commands.self,
+            SettingsReference.self, ProblemsCommand.self, Healthcheck.self, ImageWorkerCommand.self,
         ]
     )
 

@@ -40,7 +40,7 @@ struct OperatorFlags: ParsableArguments {
                 keys: keys,
                 hashing: try hashing ?? HashingPool(workers: 0, queue: 0),
                 images: .none,
-                outbox: Outbox(keys: keys)
+                outbox: Outbox(keys: keys, languages: flow.knownLanguages)
             )
             let outcome: Result<Value, any Error>
             do { outcome = .success(try await body(Operator(signups, name: name))) } catch { outcome = .failure(error) }
@@ -109,17 +109,28 @@ struct Refused: Error, CustomStringConvertible {
     let description: String
 }
 
-extension Language {
+/// A language of the commands. They do not depend on the languages of the pages.
+enum TerminalLanguage {
+    case english, korean
+
     /// The language of the terminal, from the environment variables that POSIX defines.
-    static var ofTerminal: Language {
+    static var current: TerminalLanguage {
         let environment = ProcessInfo.processInfo.environment
         let locale = ["LC_ALL", "LC_TIME", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
         return locale.hasPrefix("ko") ? .korean : .english
     }
+
+    /// The language of the built-in texts that a command prints.
+    var ofTexts: Language {
+        switch self {
+        case .english: .english
+        case .korean: .korean
+        }
+    }
 }
 
 /// Returns a text such as "5 min ago" or "in 5 min", in the largest unit that fits.
-func relative(_ date: Date, to now: Date, in language: Language = .ofTerminal) -> String {
+func relative(_ date: Date, to now: Date, in language: TerminalLanguage = .current) -> String {
     let isAhead = date.timeIntervalSince(now).rounded() > 0
     let text = span(from: now, to: date, in: language)
     return switch language {
@@ -129,12 +140,12 @@ func relative(_ date: Date, to now: Date, in language: Language = .ofTerminal) -
 }
 
 /// Returns the time between two dates, such as "5 min", in the largest unit that fits.
-func span(from start: Date, to end: Date, in language: Language = .ofTerminal) -> String {
+func span(from start: Date, to end: Date, in language: TerminalLanguage = .current) -> String {
     span(of: abs(Int(end.timeIntervalSince(start).rounded())), in: language)
 }
 
 /// Returns a number of seconds as a text such as "5 min", in the largest unit that fits.
-func span(of seconds: Int, in language: Language = .ofTerminal) -> String {
+func span(of seconds: Int, in language: TerminalLanguage = .current) -> String {
     let (number, unit) =
         switch seconds {
         case ..<60: (seconds, 0)

@@ -127,7 +127,7 @@ struct Server {
             metrics: metrics,
             logger: logger
         )
-        let outbox = Outbox(keys: settings.keys)
+        let outbox = Outbox(keys: settings.keys, languages: settings.texts)
         let smtp = settings.smtpURL.server.map { server in
             (0..<settings.smtpConnections).map { _ in SMTPMailer(to: server) }
         }

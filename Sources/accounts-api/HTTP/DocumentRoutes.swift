@@ -12,9 +12,9 @@ struct DocumentRoutes: Sendable {
 
     @Sendable func schema(_ request: Request, _ context: RequestScope) async throws -> Response {
         let language = context.language
-        let document = documents.document("schema \(language.rawValue)") { representations.schema(in: language) }
+        let document = documents.document("schema \(language.tag)") { representations.schema(in: language) }
         var response = document.response(to: request)
-        response.headers[.contentLanguage] = language.rawValue
+        response.headers[.contentLanguage] = language.tag
         return response
     }
 

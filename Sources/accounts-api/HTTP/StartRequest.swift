@@ -14,11 +14,11 @@ struct StartRequest {
     ///   - languages: the languages of the flow.
     init(_ body: Answers, in negotiated: Language, of languages: [Language]) throws {
         var transport = TokenTransport(body, otherMembers: ["locale", "request", FieldName(ReturnTarget.name)])
-        let requested = transport.locale(of: body)
+        let requested = transport.locale(of: body, among: languages)
         if !transport.refusals.isEmpty { throw Problem.refused(transport.refusals, in: negotiated) }
         isBearer = transport.isBearer
         request = body["request"]?.json?.string
         returnURL = body[FieldName(ReturnTarget.name)]?.json?.string
-        language = requested.flatMap { languages.contains($0) ? $0 : nil } ?? negotiated
+        language = requested ?? negotiated
     }
 }

@@ -11,14 +11,14 @@ struct TicketRequest {
     ///   - languages: the languages of the flow.
     init(_ body: Answers, in negotiated: Language, of languages: [Language]) throws {
         var transport = TokenTransport(body, otherMembers: ["ticket", "locale"])
-        let requested = transport.locale(of: body)
+        let requested = transport.locale(of: body, among: languages)
         let ticket = body["ticket"]?.json?.string.flatMap { Ticket($0) }
         if ticket == nil {
             transport.refusals.append(Refusal("ticket", body["ticket"] == nil ? .required : .badFormat))
         }
         guard transport.refusals.isEmpty, let ticket else { throw Problem.refused(transport.refusals, in: negotiated) }
         isBearer = transport.isBearer
-        language = requested.flatMap { languages.contains($0) ? $0 : nil } ?? negotiated
+        language = requested ?? negotiated
         self.ticket = ticket
     }
 }

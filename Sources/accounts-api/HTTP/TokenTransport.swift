@@ -14,12 +14,12 @@ struct TokenTransport {
         isBearer = transport == "bearer"
     }
 
-    /// The language in the member `locale`; nil if there is none or it is unknown.
-    mutating func locale(of body: Answers) -> Language? {
+    /// The language in the member `locale`; nil if there is none or it is not among these.
+    mutating func locale(of body: Answers, among languages: [Language]) -> Language? {
         let locale = body["locale"].map { $0.json ?? false } ?? .null
         if locale != .null, locale.string == nil {
             refusals.append(Refusal("locale", .wrongType, ["expected": "string"]))
         }
-        return locale.string.flatMap(Language.init(tag:))
+        return locale.string.flatMap(languages.language)
     }
 }

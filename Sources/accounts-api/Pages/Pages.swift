@@ -26,11 +26,11 @@ struct Pages: Sendable {
     func response(_ page: Page, in language: Language) -> Response {
         let nonce = Data((0..<18).map { _ in UInt8.random(in: .min ... .max) }).base64EncodedString()
         let words = Word.allCases.map { word in
-            JSON.Member(word.rawValue, .string(language.messages.text(word.inFlow(of: flow.purpose))))
+            JSON.Member(word.name, .string(language.messages.text(word.inFlow(of: flow.purpose))))
         }
         var members: [JSON.Member] = [
             .init("title", .string(page.title)), .init("service", .string(signups.serviceName)),
-            .init("language", .string(language.rawValue)),
+            .init("language", .string(language.tag)),
             .init("direction", .string(language.isRightToLeft ? "rtl" : "ltr")),
             .init("words", .object(words)), .init("nonce", .string(nonce)), .init("path", .string(root)),
             .init("is_signup", .bool(flow.purpose == .signup)),
@@ -49,7 +49,7 @@ struct Pages: Sendable {
         let html = assets.draw(page.template.rawValue, .object(members + page.members))
         var headers = page.headers
         headers[.contentType] = "text/html; charset=utf-8"
-        headers[.contentLanguage] = language.rawValue
+        headers[.contentLanguage] = language.tag
         headers[.contentSecurityPolicy] = contentPolicy(nonce, page.formTargets)
         // With no-referrer, browsers send "Origin: null" with forms (Fetch, "append a request Origin header"), which the
         // origin check refuses.
@@ -124,7 +124,9 @@ extension Pages {
             page.status = answer.status
             return response(page, in: language)
         case .listProblems, .showProblem:
-            return response(problems(answer.json ?? .object([])), in: .english)
+            // The reference is in English only.
+            let english = flow.knownLanguages[Language.english.tag] ?? .english
+            return response(problems(answer.json ?? .object([])), in: english)
         default:
             return answer.response
         }
@@ -143,7 +145,7 @@ extension Pages {
         let returnURL = request.flatMap { self.returnURL(in: $0) }
         let languages = flow.languages.map { other -> JSON in
             [
-                "tag": .string(other.rawValue), "name": .string(other.nativeName),
+                "tag": .string(other.tag), "name": .string(other.nativeName),
                 "is_chosen": .bool(other == language),
             ]
         }
@@ -397,16 +399,6 @@ extension Problem {
         case .busy, .unavailable, .internal: language.messages.text(.tryAgain)
         case .identifierTaken, .staleRevision: language.messages.title(of: slug)
         default: nil
-        }
-    }
-}
-
-extension Language {
-    /// The name of the language in the language itself.
-    var nativeName: String {
-        switch self {
-        case .english: "English"
-        case .korean: "한국어"
         }
     }
 }

@@ -20,7 +20,7 @@ extension Provider {
             "code_challenge_methods_supported": ["S256"], "scopes_supported": list(AuthorizationRequest.scopes),
             "prompt_values_supported": list(AuthorizationRequest.Prompt.allCases.map(\.rawValue)),
             "acr_values_supported": ["aal1", "aal2"],
-            "ui_locales_supported": list(sessions.flow.languages.map(\.rawValue)),
+            "ui_locales_supported": list(sessions.flow.languages.map(\.tag)),
             "claims_supported": list(
                 [
                     "sub", "iss", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "sid", "at_hash",

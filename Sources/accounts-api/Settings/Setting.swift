@@ -15,6 +15,8 @@ struct Setting<Value: Sendable>: AnySetting {
         case text(String)
         /// The value that the function returns. The documentation shows the text.
         case computed(String, @Sendable () throws -> Value)
+        /// The same for a value that depends on other settings.
+        case derived(String, @Sendable (SettingSource) throws -> Value)
     }
 
     let name: String
@@ -22,7 +24,7 @@ struct Setting<Value: Sendable>: AnySetting {
     let meaning: String
     let completion: CompletionKind?
     private let defaultValue: Default
-    private let parse: @Sendable (String) throws -> Value
+    private let parse: @Sendable (String, SettingSource) throws -> Value
 
     /// - Parameters:
     ///   - name: the environment variable, such as `LISTEN`.
@@ -37,6 +39,20 @@ struct Setting<Value: Sendable>: AnySetting {
         completion: CompletionKind? = nil,
         _ meaning: String,
         parse: @escaping @Sendable (String) throws -> Value
+    ) {
+        self.init(name, default: defaultValue, hasFlag: hasFlag, completion: completion, meaning) { text, _ in
+            try parse(text)
+        }
+    }
+
+    /// - Parameter parse: reads and validates a text, with other settings that it depends on.
+    init(
+        _ name: String,
+        default defaultValue: Default,
+        hasFlag: Bool = true,
+        completion: CompletionKind? = nil,
+        _ meaning: String,
+        parse: @escaping @Sendable (String, SettingSource) throws -> Value
     ) {
         self.name = name
         self.hasFlag = hasFlag
@@ -53,19 +69,20 @@ struct Setting<Value: Sendable>: AnySetting {
     var defaultText: String? {
         switch defaultValue {
         case .required, .empty: nil
-        case .text(let text), .computed(let text, _): text
+        case .text(let text), .computed(let text, _), .derived(let text, _): text
         }
     }
 
     func read(from source: SettingSource) throws(SettingMistakes) -> Value {
         let text = try source.text(name)
         do {
-            if let text { return try parse(text.value) }
+            if let text { return try parse(text.value, source) }
             switch defaultValue {
             case .required: throw SettingMistakes(all: ["\(name) is missing"])
             case .empty(let value): return value
-            case .text(let text): return try parse(text)
+            case .text(let text): return try parse(text, source)
             case .computed(_, let value): return try value()
+            case .derived(_, let value): return try value(source)
             }
         } catch let mistakes as SettingMistakes {
             throw mistakes

@@ -56,10 +56,18 @@ struct SettingTable: Sendable {
     )
     let flow = Setting(
         "FLOW_FILE",
-        default: .computed("built in") { try Flow.standard() },
+        default: .derived("built in") { try Flow.standard(among: $0.read(\.texts)) },
         completion: .file(extensions: ["yaml", "yml"]),
         "YAML file that defines the flow",
-        parse: { try Flow(contentsOf: $0) }
+        parse: { try Flow(contentsOf: $0, among: $1.read(\.texts)) }
+    )
+    /// The languages that the service has.
+    let texts = Setting<[Language]>(
+        "TEXTS_FILE",
+        default: .computed("built in") { Language.builtIn },
+        completion: .file(extensions: ["yaml", "yml"]),
+        "YAML file with texts in place of built-in ones, and with further languages: see texts.md",
+        parse: textsFile
     )
     /// The path of the applications file; nil if it is not set. Then the service has no applications.
     let applicationsFile = Setting<String?>(
@@ -351,6 +359,16 @@ private func connectionString(_ text: String) throws -> String {
             sslmode=verify-full, and sslrootcert if needed, or accept the risk by adding another sslmode
             """
     )
+}
+
+/// Reports each mistake of the file as a mistake of the setting.
+@Sendable
+private func textsFile(_ path: String) throws -> [Language] {
+    do throws(TextsFileError) {
+        return try TextsFile(contentsOf: path).languages
+    } catch {
+        throw SettingMistakes(all: error.mistakes.map { "TEXTS_FILE: \($0)" })
+    }
 }
 
 /// Reports each mistake of the file as a mistake of the setting.

@@ -17,7 +17,8 @@ struct Settings: Sendable {
             do throws(SettingMistakes) {
                 values[setting.name] = try setting.read(from: source)
             } catch {
-                mistakes += error.all
+                // A setting that depends on another one has its mistakes, too.
+                mistakes += error.all.filter { !mistakes.contains($0) }
             }
         }
         self.values = values

@@ -64,7 +64,7 @@ extension ReturnTarget {
         let name = FieldName(Self.name)
         let target = targets.target(context.answers[name]?.json?.string)
         var context = context
-        context.language = target.authorization?.language ?? context.language
+        context.language = targets.language(of: target) ?? context.language
         context.answers = Answers(context.answers.members.filter { $0.name != name })
         return (context, target)
     }
@@ -76,9 +76,13 @@ extension ReturnTargets {
     func language(of request: Request) -> Language? {
         guard provider != nil, request.uri.query != nil else { return nil }
         if let ticket = request.uri.queryParameters["request"] {
-            return provider?.request(ticket: String(ticket))?.language
+            return provider?.request(ticket: String(ticket)).flatMap { provider?.language(of: $0) }
         }
-        return ReturnTarget(of: request, among: self).authorization?.language
+        return language(of: ReturnTarget(of: request, among: self))
+    }
+
+    fileprivate func language(of target: ReturnTarget) -> Language? {
+        target.authorization.flatMap { provider?.language(of: $0) }
     }
 }
 

@@ -143,6 +143,7 @@ struct OperatingDocumentTests {
                 case "applications check": arguments.append("docs/applications.yaml")
                 case "applications list": arguments += ["--applications-file", "docs/applications.yaml"]
                 case "brand check": arguments.append("examples/brand/brand.yaml")
+                case "texts check": arguments.append("examples/texts/ja.yaml")
                 case "flow check": arguments.append("Sources/Accounts/Flow/signup.yaml")
                 default: break
                 }

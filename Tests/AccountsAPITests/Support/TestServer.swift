@@ -29,6 +29,7 @@ struct TestServer: Sendable {
         hashing: HashingPool? = nil,
         breached: BreachedPasswords? = nil,
         flow: String? = nil,
+        languages: [Language] = Language.builtIn,
         limits: Limits? = .lavish,
         trustedProxies: [IPBlock] = [],
         connections: ConnectionLimits = ConnectionLimits(),
@@ -44,6 +45,7 @@ struct TestServer: Sendable {
     ) async throws {
         try await TestSignups.with(
             flow: flow,
+            languages: languages,
             keys: keys,
             conninfo: conninfo,
             hashing: hashing,

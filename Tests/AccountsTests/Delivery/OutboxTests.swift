@@ -51,11 +51,21 @@ struct OutboxTests {
             let link = try #require(mail.text.split(separator: "\n").last { $0.hasPrefix("http") }).description
             #expect(link.hasPrefix("http://localhost:8080/signup/ticket?ticket="))
             let expected = [
-                Korean().text(of: .signUp, code, minutes: 10, link: link, serviceName: "Acme"),
-                Korean().accountCreated(serviceName: "Acme", address: "kim@example.com"),
-                Korean().alreadyRegistered(serviceName: "Acme", link: "http://localhost:8080/sign-in"),
+                Language.korean.messages.text(of: .signUp, code, minutes: 10, link: link, serviceName: "Acme"),
+                Language.korean.messages.accountCreated(serviceName: "Acme", address: "kim@example.com"),
+                Language.korean.messages.alreadyRegistered(serviceName: "Acme", link: "http://localhost:8080/sign-in"),
             ]
             #expect(service.mailbox.mails.map { MailText(subject: $0.subject, text: $0.text) } == expected)
+        }
+    }
+
+    @Test func `a mail in a language that the service no longer has is written in English`() throws {
+        let keys = try KeyRing(TestSignups.keys)
+        let languages = try TextsFile("languages: {ja: {name: 日本語}}", file: "texts.yaml").languages
+        let content = Outbox.Content(to: "kim@example.com", language: try #require(languages["ja"]), code: nil)
+        let mail = Outbox(keys: keys, languages: languages).seal(content, from: .unknown, on: Date())
+        for (known, tag) in [(languages, "ja"), (Language.builtIn, "en")] {
+            #expect(Outbox(keys: keys, languages: known).open(mail.sealed, of: ID(mail.id))?.language.tag == tag)
         }
     }
 
@@ -133,7 +143,7 @@ struct OutboxTests {
             #expect(try await service.sender.deliverNext())
             #expect(
                 service.mailbox.mails.last?.subject
-                    == English().accountCreated(serviceName: "Acme", address: "").subject
+                    == Language.english.messages.accountCreated(serviceName: "Acme", address: "").subject
             )
             #expect(
                 try session.number(of: "outbox WHERE state = 'delivered' AND attempts = 11 AND last_error IS NULL") == 1

@@ -77,13 +77,45 @@ struct StandardFlowTests {
     @Test func `every step and field has a text in every language`() throws {
         let flow = try Flow.standard()
         for texts in flow.steps.map(\.titles) + flow.fields.map(\.labels) {
-            #expect(Set(texts.keys) == Set(Language.allCases))
+            #expect(Set(texts.keys) == Set(Language.builtIn))
         }
     }
 }
 
 @Suite("A flow file")
 struct FlowFileTests {
+    @Test
+    func `a language of a file of texts has English texts, or those of the first language, where it lacks its own`()
+        throws
+    {
+        let languages = try TextsFile("languages: {ja: {name: 日本語}}", file: "texts.yaml").languages
+        func flow(_ tags: String, _ title: String) throws -> Flow {
+            let field = "{name: a, kind: text, label: {en: A, ko: 가, ja: あ}}"
+            let yaml =
+                "flow: a\nversion: 1\nlanguages: \(tags)\n"
+                + "steps: [{name: one, title: \(title), fields: [\(field)]}]"
+            return try Flow(yaml: yaml, file: "flow.yaml", among: languages)
+        }
+        let japanese = try #require(languages["ja"])
+        let english = try flow("[ja, ko, en]", "{en: One, ko: 하나}")
+        #expect(english.languages.map(\.tag) == ["ja", "ko", "en"])
+        #expect(english.steps[0].titles[japanese] == "One" && english.steps[0].fields[0].labels[japanese] == "あ")
+        let reason = "flow.yaml:4: \"title\" has no text in \"ja\": pages show"
+        #expect(english.gaps.map(\.description) == ["\(reason) \"en\""])
+        let korean = try flow("[ko, ja]", "{ko: 하나}")
+        #expect(korean.steps[0].titles[japanese] == "하나" && korean.gaps.map(\.description) == ["\(reason) \"ko\""])
+        #expect(try flow("[en, ko]", "{en: One, ko: 하나}").gaps.isEmpty)
+        let errors: [(tags: String, title: String, reason: String)] = [
+            ("[ja, ko]", "{ko: 하나}", "\"title\" has no text for the language \"ja\""),
+            ("[en, ko, ja]", "{en: One, ja: 一}", "\"title\" has no text for the language \"ko\""),
+            ("[en, fr]", "{en: One}", "\"languages\" must be a list of en, ko, ja, each at most once"),
+        ]
+        for (tags, title, reason) in errors {
+            let error = #expect(throws: FlowFileError.self) { try flow(tags, title) }
+            #expect(error?.reason == reason)
+        }
+    }
+
     /// A flow file with these fields in its second step, one in each line from line 9 on.
     private static func file(_ fields: String...) -> String {
         """

@@ -6,7 +6,7 @@ import Testing
 struct MessagesTests {
     @Test(arguments: Refusal.Code.allCases)
     func `every refusal code has a distinct message in every language`(code: Refusal.Code) {
-        for language in Language.allCases {
+        for language in Language.builtIn {
             let message = language.messages.message(for: Refusal("field", code))
             let others = Refusal.Code.allCases.filter { $0 != code }
             #expect(message.hasSuffix("."))
@@ -93,7 +93,7 @@ struct MessagesTests {
         #expect(Refusal(field, code).message(in: .korean, of: flow) == korean)
     }
 
-    @Test(arguments: Language.allCases, RefusalTopic.allCases)
+    @Test(arguments: Language.builtIn, RefusalTopic.allCases)
     func `every topic has a message for every refusal`(language: Language, topic: RefusalTopic) {
         for code in Refusal.Code.allCases {
             let message = language.messages.message(for: Refusal("field", code), about: topic, label: nil)
@@ -137,15 +137,15 @@ struct MessagesTests {
 
     @Test(arguments: ProblemKind.allCases)
     func `every problem has a distinct title in every language`(problem: ProblemKind) {
-        let titles = Language.allCases.map { $0.messages.title(of: problem) }
-        #expect(Set(titles).count == Language.allCases.count && !titles.contains(""))
-        for language in Language.allCases {
+        let titles = Language.builtIn.map { $0.messages.title(of: problem) }
+        #expect(Set(titles).count == Language.builtIn.count && !titles.contains(""))
+        for language in Language.builtIn {
             let others = ProblemKind.allCases.filter { $0 != problem }.map { language.messages.title(of: $0) }
             #expect(!others.contains(language.messages.title(of: problem)))
         }
     }
 
-    @Test(arguments: Language.allCases, CodeMail.allCases)
+    @Test(arguments: Language.builtIn, CodeMail.allCases)
     func `the code is on a line of its own and not in the subject`(language: Language, mail: CodeMail) {
         let link = "https://example.com/ticket?ticket=AAAA"
         let text = language.messages.text(of: mail, "012345", minutes: 10, link: link, serviceName: "Accounts")
@@ -160,7 +160,7 @@ struct MessagesTests {
         #expect(Set(subjects).count == subjects.count)
     }
 
-    @Test(arguments: Language.allCases)
+    @Test(arguments: Language.builtIn)
     func `every mail names the service, and contains no link unless one is passed`(language: Language) {
         let mails =
             [language.messages.accountCreated(serviceName: "Accounts", address: "person@example.com")]
@@ -175,7 +175,7 @@ struct MessagesTests {
         #expect(mails[0].text.split(separator: "\n").contains("person@example.com"))
     }
 
-    @Test(arguments: Language.allCases, AccountNotice.allCases)
+    @Test(arguments: Language.builtIn, AccountNotice.allCases)
     func `the mail about a change links to the account, unless the account is erased`(
         language: Language,
         notice: AccountNotice
@@ -190,7 +190,7 @@ struct MessagesTests {
         #expect(Set(subjects).count == subjects.count)
     }
 
-    @Test(arguments: Language.allCases)
+    @Test(arguments: Language.builtIn)
     func `the mail about an existing account links to the sign-in, and contains no digits`(language: Language) {
         let link = "https://example.com/sign-in"
         let mail = language.messages.alreadyRegistered(serviceName: "Accounts", link: link)

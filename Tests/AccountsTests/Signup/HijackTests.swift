@@ -56,7 +56,10 @@ struct HijackTests {
             let step = try #require(service.signups.flow.step(named: "code"))
             _ = try await service.signups.resend(step, of: service.signups.reread(stranger))
             try await service.deliver()
-            let notice = English().alreadyRegistered(serviceName: "Acme", link: "http://localhost:8080/sign-in")
+            let notice = Language.english.messages.alreadyRegistered(
+                serviceName: "Acme",
+                link: "http://localhost:8080/sign-in"
+            )
             #expect(service.mailbox.mails.last?.text == notice.text)
             #expect(try session.number(of: "proofs WHERE code_digest IS NOT NULL") == 0)
         }

@@ -40,7 +40,7 @@ package struct ConsentField: FieldKind {
             isAccepted: isAccepted,
             version: version,
             digest: digest(in: language),
-            locale: language.rawValue,
+            locale: language.tag,
             givenAt: now.timestamp
         )
     }
@@ -51,7 +51,7 @@ package struct ConsentField: FieldKind {
 
     /// Whether the document still has the version and the text that the person has answered to.
     private func isCurrent(_ value: Consent) -> Bool {
-        guard let language = Language(rawValue: value.locale) else { return false }
+        guard let language = documents.keys.first(where: { $0.tag == value.locale }) else { return false }
         return JSON.string(value.version) == .string(version) && value.digest == digest(in: language)
     }
 

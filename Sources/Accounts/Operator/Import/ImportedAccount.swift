@@ -55,7 +55,7 @@ struct ImportedAccount: Sendable {
         [
             "id": .string("\(id)"), "email": email.map(JSON.string) ?? .null, "is_proved": .bool(isProved),
             "username": username.map(JSON.string) ?? .null, "profile": .object(profile),
-            "locale": .string(language.rawValue), "secret": password.map { .string($0.rawValue) } ?? .null,
+            "locale": .string(language.tag), "secret": password.map { .string($0.rawValue) } ?? .null,
             "created_at": .string(createdAt.timestamp),
         ]
     }
@@ -178,7 +178,7 @@ private struct Reader {
 
     mutating func language() -> Language {
         guard let tag = text("locale") else { return flow.languages[0] }
-        guard let language = Language(tag: tag), flow.languages.contains(language) else {
+        guard let language = flow.languages.language(for: tag) else {
             refuse("locale", "the flow has no such language")
             return flow.languages[0]
         }

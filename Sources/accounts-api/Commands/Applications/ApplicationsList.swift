@@ -22,7 +22,11 @@ extension ApplicationCommands {
             ])
             let file = try ApplicationsFile(nil, source)
             let applications = try file.read().all
-            print(json ? JSON.array(applications.map(Self.json)).text : Self.table(of: applications, in: file.flow))
+            print(
+                json
+                    ? JSON.array(applications.map { Self.json($0, in: file.flow) }).text
+                    : Self.table(of: applications, in: file.flow)
+            )
         }
 
         private static func table(of applications: [Application], in flow: Flow) -> String {
@@ -37,8 +41,8 @@ extension ApplicationCommands {
             return Table(["ID", "NAME", "CLIENT", "CLAIMS", "EVENTS", "REDIRECT URIS"], rows).text
         }
 
-        private static func json(_ application: Application) -> JSON {
-            let names = Language.allCases.map { JSON.Member($0.rawValue, .string(application.name(in: $0))) }
+        private static func json(_ application: Application, in flow: Flow) -> JSON {
+            let names = flow.knownLanguages.map { JSON.Member($0.tag, .string(application.name(in: $0))) }
             return [
                 "id": .string(application.id), "name": .object(names), "client": .string(application.type),
                 "redirect_uris": texts(application.redirectURIs),

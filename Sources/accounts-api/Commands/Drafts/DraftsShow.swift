@@ -51,7 +51,7 @@ struct DraftReport {
     /// - Parameter limit: the maximum width of a line in columns; nil for no limit.
     func text(within limit: Int?, inColours: Bool) -> String {
         var lines = [
-            "draft     \(draft.id)", "flow      \(draft.flow)", "language  \(draft.language.rawValue)",
+            "draft     \(draft.id)", "flow      \(draft.flow)", "language  \(draft.language.tag)",
             "revision  \(draft.revision)", "expires   \(relative(draft.expiresAt, to: draft.now))",
         ]
         if let account = draft.account {
@@ -80,7 +80,7 @@ struct DraftReport {
             ["name": .string(step.name.rawValue), "state": .string(progress.states[step.name]?.rawValue ?? "")]
         }
         return [
-            "id": .string("\(draft.id)"), "flow": .string(draft.flow), "language": .string(draft.language.rawValue),
+            "id": .string("\(draft.id)"), "flow": .string(draft.flow), "language": .string(draft.language.tag),
             "revision": .integer(draft.revision), "expires_at": .string(draft.expiresAt.timestamp),
             "account": draft.account.map { .string("\($0)") } ?? .null,
             "account_deleted": .bool(draft.isAccountErased),

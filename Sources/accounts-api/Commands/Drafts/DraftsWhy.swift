@@ -82,7 +82,7 @@ extension Obstacle.Reason {
         case .refused(let refusals):
             refusals.isEmpty
                 ? "not valid under the current flow"
-                : refusals.map { $0.message(in: .ofTerminal) }.joined(separator: " ")
+                : refusals.map { $0.message(in: TerminalLanguage.current.ofTexts) }.joined(separator: " ")
         case .noCode: "no code was sent"
         case .codeNotGiven: "code sent, not entered yet"
         case .codeExpired: "the code has expired: the person must request a new one"

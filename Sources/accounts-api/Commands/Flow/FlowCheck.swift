@@ -6,6 +6,8 @@ extension FlowCommands {
         static let configuration = CommandConfiguration(
             abstract: "Validates a flow file as the server does; exits with 1 if it is invalid.",
             discussion: """
+                Lists the texts that a language of TEXTS_FILE lacks.
+
                 EXAMPLE
                   accounts-api flow check signup.yaml
                 """
@@ -15,9 +17,11 @@ extension FlowCommands {
         @Flag(help: "Prints JSON.") var json = false
 
         func run() async throws {
+            let languages = try SettingSource().read(\.texts)
             do throws(FlowFileError) {
-                let flow = try Flow(contentsOf: file)
+                let flow = try Flow(contentsOf: file, among: languages)
                 let counts = "\(counted(flow.steps.count, "step")), \(counted(flow.fields.count, "field"))"
+                if !json { for gap in flow.gaps { printError("\(gap)") } }
                 print(json ? Self.verdict(on: flow).text : "\(file): \(flow.id) is valid: \(counts)")
             } catch {
                 guard json else { throw error }
@@ -26,12 +30,18 @@ extension FlowCommands {
             }
         }
 
-        private static func verdict(on flow: Flow) -> JSON { ["valid": true, "flow": .string(flow.id)] }
+        private static func verdict(on flow: Flow) -> JSON {
+            ["valid": true, "flow": .string(flow.id), "warnings": .array(flow.gaps.map { .object(finding($0)) })]
+        }
 
         private static func verdict(on error: FlowFileError) -> JSON {
+            .object([.init("valid", false)] + finding(error))
+        }
+
+        private static func finding(_ error: FlowFileError) -> [JSON.Member] {
             [
-                "valid": false, "file": .string(error.file), "line": error.line.map(JSON.integer) ?? .null,
-                "reason": .string(error.reason),
+                .init("file", .string(error.file)), .init("line", error.line.map(JSON.integer) ?? .null),
+                .init("reason", .string(error.reason)),
             ]
         }
     }

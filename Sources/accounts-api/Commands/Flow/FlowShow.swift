@@ -19,8 +19,10 @@ extension FlowCommands {
         @Flag(help: "Prints JSON.") var json = false
 
         func run() async throws {
-            let path = try SettingSource([\.flow: flowFile]).text(SettingTable.shared.flow.name)?.value
-            let flow = try path.map { try Flow(contentsOf: $0) } ?? .standard()
+            let source = SettingSource([\.flow: flowFile])
+            let languages = try source.read(\.texts)
+            let path = try source.text(SettingTable.shared.flow.name)?.value
+            let flow = try path.map { try Flow(contentsOf: $0, among: languages) } ?? .standard(among: languages)
             let language = try language.map { try supportedLanguage(named: $0, in: flow) } ?? flow.languages[0]
             let description = FlowDescription(
                 flow: flow,
@@ -31,8 +33,8 @@ extension FlowCommands {
         }
 
         private func supportedLanguage(named tag: String, in flow: Flow) throws -> Language {
-            guard let language = flow.languages.first(where: { $0.rawValue == tag }) else {
-                let known = flow.languages.map(\.rawValue).joined(separator: " or ")
+            guard let language = flow.languages[tag] else {
+                let known = flow.languages.map(\.tag).joined(separator: " or ")
                 throw ValidationError("unknown language \"\(tag.printable)\": pass \(known)")
             }
             return language

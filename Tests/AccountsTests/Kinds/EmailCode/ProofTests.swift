@@ -495,11 +495,15 @@ struct ProofTests {
                 Set(subjects) == [
                     [
                         "kim@example.com",
-                        English().alreadyRegistered(serviceName: "Acme", link: "http://localhost:8080/sign-in").subject,
+                        Language.english.messages.alreadyRegistered(
+                            serviceName: "Acme",
+                            link: "http://localhost:8080/sign-in"
+                        ).subject,
                     ],
                     [
                         "lee@example.com",
-                        English().text(of: .signUp, "", minutes: 10, link: nil, serviceName: "Acme").subject,
+                        Language.english.messages.text(of: .signUp, "", minutes: 10, link: nil, serviceName: "Acme")
+                            .subject,
                     ],
                 ]
             )

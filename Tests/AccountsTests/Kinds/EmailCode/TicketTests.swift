@@ -248,7 +248,7 @@ struct TicketTests {
             let subjects = service.mailbox.mails.dropFirst(mails).map { "\($0.to): \($0.subject)" }
             #expect(
                 subjects == [
-                    "kim@example.com: \(English().alreadyRegistered(serviceName: "Acme", link: "http://localhost:8080/sign-in").subject)",
+                    "kim@example.com: \(Language.english.messages.alreadyRegistered(serviceName: "Acme", link: "http://localhost:8080/sign-in").subject)",
                     "lee@example.com: Your Acme verification code",
                 ]
             )

@@ -1,0 +1,68 @@
+/// A form of a text with a number, as Unicode CLDR names them.
+enum PluralForm: String, CaseIterable, Sendable {
+    case zero, one, two, few, many, other
+}
+
+/// Which form a language uses for a whole number: the cardinal rules of Unicode CLDR, for whole numbers only.
+enum PluralRule: Sendable {
+    /// One form for all numbers, as in Japanese and Korean.
+    case none
+    /// One for 1, as in English and German.
+    case one
+    /// One for 0 and 1, as in French.
+    case zeroOrOne
+    case arabic, czech, hebrew, icelandic, latvian, lithuanian, polish, romanian, russian, serbian, slovenian
+
+    private static let languages: [(rule: PluralRule, tags: String)] = [
+        (.none, "bo dz id ig ii ja jv km ko lo ms my sah su th to tpi vi wo yo yue zh"),
+        (.zeroOrOne, "ak am as bn fa ff fr gu hi hy kab kn ln mg pa pt si ti wa zu"), (.arabic, "ar ars"),
+        (.czech, "cs sk"), (.hebrew, "he iw"), (.icelandic, "is mk"), (.latvian, "lv prg"), (.lithuanian, "lt"),
+        (.polish, "pl"),
+        (.romanian, "ro mo"), (.russian, "be ru uk"), (.serbian, "bs hr sh sr"), (.slovenian, "sl"),
+    ]
+
+    /// The rule of a language; one for 1 if the language is not listed.
+    init(tag: String) {
+        let language = tag.prefix { $0 != "-" }.lowercased()
+        self = Self.languages.first { $0.tags.split(separator: " ").contains { $0 == language } }?.rule ?? .one
+    }
+
+    /// The forms that the rule can choose.
+    var forms: Set<PluralForm> { Set((0...120).map(form) + [.other]) }
+
+    func form(of number: Int) -> PluralForm {
+        let number = number.magnitude
+        let (tens, hundreds) = (number % 10, number % 100)
+        return switch self {
+        case .none: .other
+        case .one: number == 1 ? .one : .other
+        case .zeroOrOne: number < 2 ? .one : .other
+        case .hebrew: number == 1 ? .one : number == 2 ? .two : .other
+        case .icelandic: tens == 1 && hundreds != 11 ? .one : .other
+        case .czech: number == 1 ? .one : (2...4).contains(number) ? .few : .other
+        case .romanian: number == 1 ? .one : number == 0 || (1...19).contains(hundreds) ? .few : .other
+        case .latvian:
+            tens == 0 || (11...19).contains(hundreds) ? .zero : tens == 1 ? .one : .other
+        case .lithuanian:
+            (11...19).contains(hundreds) ? .other : tens == 1 ? .one : (2...9).contains(tens) ? .few : .other
+        case .polish:
+            number == 1 ? .one : (2...4).contains(tens) && !(12...14).contains(hundreds) ? .few : .many
+        case .russian: Self.eastSlavic(tens, hundreds) ?? .many
+        case .serbian: Self.eastSlavic(tens, hundreds) ?? .other
+        case .slovenian:
+            hundreds == 1 ? .one : hundreds == 2 ? .two : (3...4).contains(hundreds) ? .few : .other
+        case .arabic:
+            switch number {
+            case 0: .zero
+            case 1: .one
+            case 2: .two
+            default: (3...10).contains(hundreds) ? .few : (11...99).contains(hundreds) ? .many : .other
+            }
+        }
+    }
+
+    private static func eastSlavic(_ tens: UInt, _ hundreds: UInt) -> PluralForm? {
+        if tens == 1, hundreds != 11 { return .one }
+        return (2...4).contains(tens) && !(12...14).contains(hundreds) ? .few : nil
+    }
+}

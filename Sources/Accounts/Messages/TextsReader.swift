@@ -1,0 +1,212 @@
+internal import Yams
+
+/// Reads a file of texts, and collects its mistakes.
+struct TextsReader {
+    private let file: String
+    /// The languages that the file can change; all others it has to name.
+    private let builtIn: [LanguageTexts]
+    private(set) var mistakes: [FlowFileError] = []
+
+    init(file: String, builtIn: [LanguageTexts]) { (self.file, self.builtIn) = (file, builtIn) }
+
+    /// The languages in the order of the file. Nil if there are mistakes.
+    mutating func read(_ yaml: String) -> [LanguageTexts]? {
+        let name = file
+        guard var entry = attempt({ () throws(FlowFileError) in try FlowEntry(yaml: yaml, file: name) }) else {
+            return nil
+        }
+        let node = entry.node("languages")
+        mistakes += entry.unknownKeys
+        guard let node, case .mapping(let mapping) = node, !mapping.isEmpty else {
+            mistakes.append(entry.error("\"languages\" must map a language tag, such as ja, to texts", at: "languages"))
+            return nil
+        }
+        var languages: [LanguageTexts] = []
+        for (key, value) in mapping {
+            let tag = key.scalar?.string ?? ""
+            guard Self.isTag(tag) else {
+                mistakes.append(error("invalid language tag \"\(tag)\": use one such as ja or pt-BR", at: key))
+                continue
+            }
+            guard !languages.contains(where: { $0.tag.lowercased() == tag.lowercased() }) else {
+                mistakes.append(error("\"\(tag)\" appears twice", at: key))
+                continue
+            }
+            languages.append(language(tag, value, at: key))
+        }
+        return mistakes.isEmpty ? languages : nil
+    }
+
+    /// Two or three letters, and further subtags (RFC 5646 §2.1). A language has one spelling, because it is stored.
+    private static func isTag(_ tag: String) -> Bool {
+        tag.utf8.count <= 35
+            && tag.wholeMatch(of: /[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?(-[a-z0-9]{5,8})*/) != nil
+    }
+
+    private mutating func language(_ tag: String, _ node: Node, at key: Node) -> LanguageTexts {
+        var texts = LanguageTexts(tag: tag)
+        let name = file
+        guard var entry = attempt({ () throws(FlowFileError) in try FlowEntry(node, file: name) }) else {
+            return texts
+        }
+        let earlier = builtIn.first { $0.tag == tag }
+        let mistakesBefore = mistakes.count
+        texts.name = attempt { () throws(FlowFileError) in try entry.optionalText("name") } ?? nil
+        if texts.name == nil, earlier == nil, mistakes.count == mistakesBefore {
+            mistakes.append(error("\"name\" is missing: the name of the language in itself, such as 日本語", at: key))
+        }
+        let direction =
+            attempt { () throws(FlowFileError) in try entry.word("direction", among: ["ltr", "rtl"]) } ?? nil
+        texts.isRightToLeft = direction.map { $0 == "rtl" }
+        texts.months = months(in: &entry)
+        let rule = PluralRule(tag: tag)
+        for path in ["date"] + TextRule.groups.filter({ !$0.contains(".") }).sorted() {
+            if let node = entry.node(path) { read(node, path, rule, at: node, into: &texts) }
+        }
+        mistakes += entry.unknownKeys
+        let date = texts.texts["date"] ?? earlier?.texts["date"]
+        if let date, date.placeholders[.other]?.contains("month_name") == true,
+            texts.months ?? earlier?.months == nil, mistakes.count == mistakesBefore
+        {
+            mistakes.append(entry.error("\"months\" is missing, because \"date\" has {month_name}", at: "date"))
+        }
+        return texts
+    }
+
+    private mutating func months(in entry: inout FlowEntry) -> [String]? {
+        guard let node = entry.node("months") else { return nil }
+        let names = (node.sequence ?? []).compactMap { Self.text($0, allowsLineBreaks: false) }
+        if names.count == 12, node.sequence?.count == 12 { return names }
+        mistakes.append(entry.error("\"months\" must be a list of 12 names", at: "months"))
+        return nil
+    }
+
+    // MARK: Texts
+
+    /// Reads a text, or a mapping of texts.
+    private mutating func read(
+        _ node: Node,
+        _ path: String,
+        _ plurals: PluralRule,
+        at key: Node,
+        into texts: inout LanguageTexts
+    ) {
+        if let rule = TextRule.all[path] {
+            texts.texts[path] = template(node, path, rule, plurals, at: key)
+            return
+        }
+        // One text in place of a mapping is the text for all cases without their own.
+        if node.scalar != nil, let rule = TextRule.all["\(path).other"] {
+            texts.texts["\(path).other"] = template(node, path, rule, plurals, at: key)
+            return
+        }
+        let name = file
+        guard let entry = attempt({ () throws(FlowFileError) in try FlowEntry(node, file: name) }),
+            case .mapping(let mapping) = node
+        else { return }
+        for (key, value) in mapping {
+            guard let part = key.scalar?.string else { continue }
+            let inner = "\(path).\(part)"
+            if TextRule.all[inner] != nil || TextRule.groups.contains(inner) {
+                read(value, inner, plurals, at: key, into: &texts)
+            } else {
+                mistakes.append(entry.error("unknown key \"\(part)\" in \"\(path)\"", at: part))
+            }
+        }
+    }
+
+    /// Nil if the text has a mistake.
+    private mutating func template(
+        _ node: Node,
+        _ path: String,
+        _ rule: TextRule,
+        _ plurals: PluralRule,
+        at key: Node
+    ) -> TextTemplate? {
+        let before = mistakes.count
+        var forms: [PluralForm: (text: String, key: Node)] = [:]
+        if let counted = rule.counted, case .mapping(let mapping) = node {
+            for (formKey, value) in mapping {
+                let name = formKey.scalar?.string ?? ""
+                guard let form = PluralForm(rawValue: name), plurals.forms.contains(form) else {
+                    let known = PluralForm.allCases.filter(plurals.forms.contains).map(\.rawValue)
+                    let reason = "unknown plural form \"\(name)\" of \"\(path)\": use \(known.joined(separator: ", "))"
+                    mistakes.append(error(reason, at: formKey))
+                    continue
+                }
+                if let text = text(value, path, rule, at: formKey) { forms[form] = (text, formKey) }
+            }
+            if forms[.other] == nil, mistakes.count == before {
+                let reason = "\"\(path)\" needs the plural form \"other\", for every number {\(counted)}"
+                mistakes.append(error(reason, at: key))
+            }
+        } else if let text = text(node, path, rule, at: key) {
+            forms[.other] = (text, key)
+        }
+        guard mistakes.count == before else { return nil }
+        guard let template = try? TextTemplate(forms.mapValues(\.text)) else {
+            let reason = "a brace in \"\(path)\" belongs to no placeholder: write one as \(Self.list(rule))"
+            mistakes.append(error(reason, at: key))
+            return nil
+        }
+        for (form, placeholders) in template.placeholders {
+            check(placeholders, path, rule, form, at: forms[form]?.key ?? key)
+        }
+        return mistakes.count == before ? template : nil
+    }
+
+    private mutating func check(
+        _ placeholders: Set<String>,
+        _ path: String,
+        _ rule: TextRule,
+        _ form: PluralForm,
+        at node: Node
+    ) {
+        let isDate = path == "date" && placeholders.isDisjoint(with: ["month", "month_name"])
+        for name in rule.required + (isDate ? ["month"] : []) where !placeholders.contains(name) {
+            // A form for one number need not show the number.
+            if form != .other, name == rule.counted { continue }
+            mistakes.append(error("\"\(path)\" must have the placeholder {\(name)}", at: node))
+        }
+        for name in placeholders.subtracting(rule.required + rule.optional).sorted() {
+            let known = rule.required + rule.optional
+            let hint = known.isEmpty ? "it has none" : "it can have \(Self.list(rule))"
+            mistakes.append(error("unknown placeholder {\(name)} in \"\(path)\": \(hint)", at: node))
+        }
+    }
+
+    private static func list(_ rule: TextRule) -> String {
+        let names = (rule.required + rule.optional).map { "{\($0)}" }
+        return names.isEmpty ? "{name}" : names.joined(separator: ", ")
+    }
+
+    /// Nil if the node is no text, after collecting the mistake.
+    private mutating func text(_ node: Node, _ path: String, _ rule: TextRule, at key: Node) -> String? {
+        if let text = Self.text(node, allowsLineBreaks: rule.allowsLineBreaks) { return text }
+        let lines = rule.allowsLineBreaks ? "" : " in one line"
+        mistakes.append(error("\"\(path)\" must be a non-empty text\(lines), without control characters", at: key))
+        return nil
+    }
+
+    private static func text(_ node: Node, allowsLineBreaks: Bool) -> String? {
+        guard let text = FlowEntry.text(node) else { return nil }
+        let isAllowed = text.unicodeScalars.allSatisfy { allowsLineBreaks ? $0.isAllowedInLines : $0.isAllowedInLine }
+        return isAllowed ? text : nil
+    }
+
+    // MARK: Collecting
+
+    private func error(_ reason: String, at node: Node) -> FlowFileError {
+        FlowFileError(file: file, line: node.mark?.line, reason: reason)
+    }
+
+    /// The value that the body reads; nil if it throws, after collecting the mistake.
+    private mutating func attempt<Value>(_ body: () throws(FlowFileError) -> Value) -> Value? {
+        do throws(FlowFileError) {
+            return try body()
+        } catch {
+            mistakes.append(error)
+            return nil
+        }
+    }
+}

@@ -1,0 +1,9 @@
+import ArgumentParser
+
+struct TextCommands: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "texts",
+        abstract: "Shows the built-in texts of pages and mail, and validates a file with others.",
+        subcommands: [Check.self, Show.self]
+    )
+}

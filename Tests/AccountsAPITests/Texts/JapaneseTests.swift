@@ -1,0 +1,93 @@
+import Accounts
+import Foundation
+import HTTPTypes
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+/// A language that only a file of texts adds: examples/texts/ja.yaml.
+@Suite("A third language", .freshDatabase)
+struct JapaneseTests {
+    private static let file = Repository.root.appending(path: "examples/texts/ja.yaml").path
+
+    /// The built-in flow in three languages. Only some of its texts are in Japanese.
+    static func flow() throws -> String {
+        let file = Repository.root.appending(path: "Sources/Accounts/Flow/signup.yaml")
+        return try String(contentsOf: file, encoding: .utf8)
+            .replacing("languages: [en, ko]", with: "languages: [en, ko, ja]")
+            .replacing("ko: 이메일}", with: "ko: 이메일, ja: メールアドレスの入力}")
+            .replacing("ko: 이메일 주소}", with: "ko: 이메일 주소, ja: メールアドレス}")
+    }
+
+    private static func with(_ body: @escaping @Sendable (TestServer) async throws -> Void) async throws {
+        let languages = try TextsFile(contentsOf: file).languages
+        try await TestServer.with(flow: flow(), languages: languages, hasApplications: true, body)
+    }
+
+    @Test func `pages, messages, mail and dates are in the language that the browser prefers`() async throws {
+        try await Self.with { site in
+            let kim = PageVisitor(site, language: "ja-JP,ja;q=0.9,en;q=0.8")
+            let start = try await kim.open("/signup")
+            #expect(start.headers[.contentLanguage] == "ja" && start.has("<html lang=\"ja\" dir=\"ltr\">"))
+            #expect(start.has("<h1>Acme の新規登録</h1>") && start.has("登録をはじめる"))
+            let address = try await kim.post("/signup", "locale=ja")
+            #expect(address.has("<h1>メールアドレスの入力</h1>") && address.has("メールアドレス</label>"))
+            let refused = try await kim.post("/signup/email", "email=kim")
+            #expect(refused.has("name@example.com のようなメールアドレスを入力してください。"))
+            #expect(try await kim.post("/signup/email", "email=kim%40example.com").has("次のアドレスにメールを送りました。"))
+            let code = try await site.service.readCode(for: "kim@example.com")
+            let mail = try #require(site.service.mailbox.mails(to: "kim@example.com").last)
+            #expect(mail.subject == "Acme の確認コード" && mail.text.contains("\n\n\(code)\n\n"))
+            #expect(mail.text.contains("このコードの有効期間は 10 分です。"))
+            // The flow has no Japanese title for this step, so it is in English.
+            #expect(try await kim.post("/signup/code", "code=\(code)").has("<h1>Password</h1>"))
+            let short = try await kim.post("/signup/password", "password=short&confirmation=short")
+            #expect(short.has("15 文字以上で入力してください。"))
+            _ = try await kim.post(
+                "/signup/password",
+                "password=a+pass+phrase+of+mine&confirmation=a+pass+phrase+of+mine"
+            )
+            _ = try await kim.post("/signup/profile", "username=kim&display_name=Kim&introduction=")
+            _ = try await kim.post("/signup/contact", "phone=010-1234-5678&birth_date=2001-02-28")
+            _ = try await kim.post("/signup/totp", "")
+            let review = try await kim.post("/signup/terms", "terms=on")
+            #expect(review.has("入力内容の確認") && review.has("2001年2月28日"))
+            #expect(try await kim.post("/signup/commit").has("アカウントを作成しました"))
+            try await site.service.deliver()
+            #expect(site.service.mailbox.mails(to: "kim@example.com").last?.subject == "Acme へようこそ")
+            let locale = try TestSupport.Session().query("SELECT locale FROM accounts")
+            #expect(try locale.only.decode(String.self) == "ja")
+        }
+    }
+
+    @Test func `programs and applications can ask for it`() async throws {
+        try await Self.with { site in
+            let metadata = try await site.send(.get, "/.well-known/openid-configuration")
+            #expect(metadata.strings("ui_locales_supported") == ["en", "ko", "ja"])
+            let kim = site.visitor(.bearer, headers: [.acceptLanguage: "ja"])
+            let schema = try await kim.send(.get, "/signup/schema")
+            #expect(schema.json["language"] == "ja" && schema.json["languages"] == ["en", "ko", "ja"])
+            let problem = try await kim.send(.post, "/session", ["identifier": "", "password": ""])
+            #expect(problem.status == 422 && problem.body.contains("を入力してください。"))
+        }
+    }
+
+    @Test func `a text is never HTML`() async throws {
+        let yaml = "languages: {en: {words: {begin: '<b>Go</b> & \"on\"'}, pages: {sign-up: '<i>{service}</i>'}}}"
+        let languages = try TextsFile(yaml, file: "texts.yaml").languages
+        try await TestServer.with(languages: languages) { site in
+            let page = try await PageVisitor(site).open("/signup")
+            #expect(page.has("&lt;b&gt;Go&lt;/b&gt; &amp; ") && page.has("<h1>&lt;i&gt;Acme&lt;/i&gt;</h1>"))
+            #expect(!page.has("<b>") && !page.has("<i>"))
+        }
+    }
+
+    @Test func `no template shows a text unescaped`() {
+        for (name, bytes) in Assets.templateFiles {
+            let raw = String(decoding: bytes, as: UTF8.self).matches(of: /\{\{\{.*?\}\}\}|\{\{&.*?\}\}/).map(\.output)
+            // The picture of the QR code, which the service draws.
+            #expect(raw == (name == "field-totp" ? ["{{{.}}}"] : []), "\(name)")
+        }
+    }
+}

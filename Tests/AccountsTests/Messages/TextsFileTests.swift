@@ -1,0 +1,268 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Accounts
+
+@Suite("A file of texts")
+struct TextsFileTests {
+    private static func languages(_ yaml: String) throws -> [Language] {
+        try TextsFile("languages:\n\(yaml)", file: "texts.yaml").languages
+    }
+
+    private static func path(_ name: String) -> String { Repository.root.appending(path: name).path }
+
+    // MARK: Built-in texts
+
+    @Test func `the built-in languages have the same texts, for everything that the service says`() {
+        let (english, korean) = (Language.builtInTexts[0], Language.builtInTexts[1])
+        #expect(Set(english.texts.keys) == Set(korean.texts.keys))
+        let needed = TextRule.all.keys.filter { !$0.hasPrefix("refusals.") || $0.hasSuffix(".other") }
+        #expect(Set(needed).subtracting(english.texts.keys).isEmpty)
+        #expect(Language.builtIn.map(\.nativeName) == ["English", "한국어"])
+    }
+
+    @Test(arguments: ["en", "ko"])
+    func `the built-in file is itself a file of texts`(tag: String) throws {
+        let file = try TextsFile(contentsOf: Self.path("Sources/Accounts/Messages/\(tag).yaml"))
+        #expect(file.languages == Language.builtIn && file.missing.isEmpty && file.count > 300)
+    }
+
+    @Test(arguments: Language.builtIn)
+    func `no text keeps a placeholder, except for the script`(language: Language) throws {
+        let messages = language.messages
+        var texts = ProblemKind.allCases.map(messages.title)
+        texts += Word.allCases.filter(\.placeholders.isEmpty).map(messages.text)
+        let params: [String: JSON] = ["min": 2, "max": 5, "digits": 6, "attempts_left": 3]
+        for code in Refusal.Code.allCases {
+            for topic in RefusalTopic.allCases {
+                texts.append(messages.message(for: Refusal("a", code, params), about: topic, label: "A"))
+                texts.append(messages.message(for: Refusal("a", code), about: topic, label: nil))
+            }
+        }
+        for wait in [RoundedWait.seconds(1), .minutes(2), .hours(3)] { texts.append(messages.tooOften(wait)) }
+        texts += [messages.signUp(serviceName: "Acme"), messages.continueTo("Shop")]
+        texts.append(messages.text(try #require(CivilDate(json: "2001-02-28"))))
+        let pages = [
+            messages.resume("k…@a.example", serviceName: "Acme"), messages.linkExpired(serviceName: "Acme"),
+            messages.ticketExpired(serviceName: "Acme"),
+        ]
+        for page in pages + FlowPurpose.allCases.map({ messages.ticket("k", for: $0, serviceName: "Acme") }) {
+            texts += [page.title, page.text, page.button ?? ""]
+        }
+        var mails = [
+            messages.handoff("https://a.example/", code: "AAAA", minutes: 1, serviceName: "Acme"),
+            messages.alreadyRegistered(serviceName: "Acme", link: "https://a.example/"),
+            messages.accountCreated(serviceName: "Acme", address: "kim@a.example"),
+            messages.addressLeft(serviceName: "Acme", days: 7, link: "https://a.example/"),
+        ]
+        for mail in CodeMail.allCases {
+            mails.append(messages.text(of: mail, "012345", minutes: 10, link: "https://a", serviceName: "Acme"))
+        }
+        for notice in AccountNotice.allCases {
+            mails.append(messages.accountChanged(notice, serviceName: "Acme", link: "https://a.example/"))
+        }
+        texts += mails.flatMap { [$0.subject, $0.text] }
+        for text in texts { #expect(!text.contains("{") && !text.contains("}"), "\(text)") }
+        for word in Word.allCases {
+            for name in word.placeholders { #expect(messages.text(word).contains("{\(name)}"), "\(word)") }
+        }
+    }
+
+    // MARK: Other texts
+
+    @Test func `a text replaces the built-in one, and leaves all others`() throws {
+        let languages = try Self.languages(
+            """
+              en:
+                words: {next: Onward}
+                refusals:
+                  required: {email: We need your address.}
+                  mismatch: These differ.
+                mails: {code: {text: "{code} for {service}: {request}"}}
+                pages: {sign-up: Join us}
+            """
+        )
+        let english = languages[0].messages
+        #expect(languages == Language.builtIn && languages[0].nativeName == "English")
+        #expect(english.text(.next) == "Onward" && english.text(.back) == "Back")
+        #expect(english.message(for: Refusal("a", .required), about: .email, label: nil) == "We need your address.")
+        #expect(english.message(for: Refusal("a", .required), about: .date, label: nil) == "Enter a date.")
+        #expect(english.message(for: Refusal("a", .mismatch), about: .confirmation, label: nil) == "These differ.")
+        #expect(english.signUp(serviceName: "Acme") == "Join us")
+        let mail = english.text(of: .signIn, "012345", minutes: 1, link: nil, serviceName: "Acme")
+        #expect(mail.text == "012345 for Acme: Enter this code to sign in to Acme:")
+        #expect(mail.subject == "Your Acme sign-in code")
+        #expect(languages[1].messages.text(.next) == "다음")
+    }
+
+    @Test func `a new language has the English texts of the file where it lacks its own`() throws {
+        let file = try TextsFile(
+            """
+            languages:
+              ar:
+                name: العربية
+                direction: rtl
+                words: {next: التالي}
+                times: {days: {one: يوم واحد, two: يومان, few: "{number} أيام", other: "{number} يومًا"}}
+                refusals: {required: هذا الحقل مطلوب.}
+              en: {words: {back: Return}}
+            """,
+            file: "texts.yaml"
+        )
+        #expect(file.languages.map(\.tag) == ["en", "ko", "ar"] && file.count == 4)
+        let arabic = try #require(file.languages["ar"])
+        #expect(arabic.isRightToLeft && arabic.nativeName == "العربية")
+        #expect(arabic.messages.text(.next) == "التالي" && arabic.messages.text(.back) == "Return")
+        // Its own text for all kinds counts more than an English one for the kind.
+        let refusal = Refusal("email", .required)
+        #expect(arabic.messages.message(for: refusal, about: .email, label: nil) == "هذا الحقل مطلوب.")
+        let short = Refusal("email", .tooShort, ["min": 1])
+        #expect(arabic.messages.message(for: short, about: .email, label: nil) == "Use at least 1 character.")
+        let left = [1, 2, 7].map { arabic.messages.addressLeft(serviceName: "Acme", days: $0, link: "x").text }
+        #expect(left[0].contains("يوم واحد") && left[1].contains("يومان") && left[2].contains("7 أيام"))
+        #expect(arabic.messages.text(try #require(CivilDate(json: "2001-02-28"))) == "February 28, 2001")
+        #expect(file.missing.map(\.language.tag) == ["ar"])
+        let paths = Set(file.missing[0].paths)
+        #expect(paths.contains("words.back") && paths.contains("refusals.required.email") && paths.contains("date"))
+        #expect(paths.isDisjoint(with: ["words.next", "times.days", "refusals.required.other"]))
+    }
+
+    @Test func `a date has the form of its language`() throws {
+        let date = try #require(CivilDate(json: "2001-02-03"))
+        let months = (1...12).map { "m\($0)" }.joined(separator: ", ")
+        let languages = try Self.languages(
+            """
+              de: {name: Deutsch, date: "{day}. {month_name} {year}", months: [\(months)]}
+              ja: {name: 日本語, date: "{year}年{month}月{day}日"}
+              en: {date: "{day} {month_name} {year}"}
+            """
+        )
+        #expect(
+            languages.map { $0.messages.text(date) } == ["3 February 2001", "2001년 2월 3일", "3. m2 2001", "2001年2月3日"]
+        )
+    }
+
+    // MARK: The example
+
+    @Test func `the Japanese example is complete, and says nothing in English or Korean`() throws {
+        let file = try TextsFile(contentsOf: Self.path("examples/texts/ja.yaml"))
+        #expect(file.missing.map(\.language.tag) == ["ja"] && file.missing[0].paths.isEmpty)
+        let japanese = try #require(file.languages["ja"]).messages
+        for word in Word.allCases {
+            #expect(japanese.text(word) != Language.english.messages.text(word), "\(word)")
+        }
+        let texts = Word.allCases.map(japanese.text) + ProblemKind.allCases.map(japanese.title)
+        for text in texts {
+            #expect(!text.unicodeScalars.contains { (0xAC00...0xD7A3).contains($0.value) }, "\(text)")
+        }
+    }
+
+    // MARK: Mistakes
+
+    @Test(
+        arguments: [
+            ("", "the file is empty", nil), ("a", "expected a mapping", 1),
+            ("languages: {}", "\"languages\" must map a language tag, such as ja, to texts", 1),
+            ("text: {}", "unknown key \"text\"", 1),
+            ("languages:\n  Japanese: {}", "invalid language tag \"Japanese\": use one such as ja or pt-BR", 2),
+            ("languages:\n  pt-br: {name: x}", "invalid language tag \"pt-br\": use one such as ja or pt-BR", 2),
+            ("languages:\n  ja: []", "expected a mapping", 2),
+            ("languages:\n  ja: {}", "\"name\" is missing: the name of the language in itself, such as 日本語", 2),
+            ("languages:\n  en:\n    direction: up", "\"direction\" must be one of ltr, rtl, not \"up\"", 3),
+            ("languages:\n  en:\n    wrds: {}", "unknown key \"wrds\"", 3),
+            ("languages:\n  en:\n    words:\n      nxt: A", "unknown key \"nxt\" in \"words\"", 4),
+            ("languages:\n  en:\n    words: Next", "expected a mapping", 3),
+            (
+                "languages:\n  en:\n    words:\n      next: [A]",
+                "\"words.next\" must be a non-empty text in one line, without control characters", 4
+            ),
+            (
+                "languages:\n  en:\n    words:\n      next:",
+                "\"words.next\" must be a non-empty text in one line, without control characters", 4
+            ),
+            (
+                "languages:\n  en:\n    words:\n      next: \"A\\nB\"",
+                "\"words.next\" must be a non-empty text in one line, without control characters", 4
+            ),
+            ("languages:\n  en:\n    words: {next: A, next: B}", "\"next\" appears twice", 3),
+            (
+                "languages:\n  en:\n    words:\n      next: A {left}",
+                "unknown placeholder {left} in \"words.next\": it has none", 4
+            ),
+            (
+                "languages:\n  en:\n    words:\n      sendAgainIn: Soon",
+                "\"words.sendAgainIn\" must have the placeholder {left}", 4
+            ),
+            (
+                "languages:\n  en:\n    words:\n      sendAgainIn: In { left } s",
+                "a brace in \"words.sendAgainIn\" belongs to no placeholder: write one as {left}", 4
+            ),
+            (
+                "languages:\n  en:\n    words:\n      next: A}",
+                "a brace in \"words.next\" belongs to no placeholder: write one as {name}", 4
+            ),
+            (
+                "languages:\n  en:\n    refusals:\n      too_short: {with-number: Too short}",
+                "\"refusals.too_short.with-number\" must have the placeholder {min}", 4
+            ),
+            (
+                "languages:\n  en:\n    refusals:\n      too_short: {with-range: Too short}",
+                "unknown key \"with-range\" in \"refusals.too_short\"", 4
+            ),
+            (
+                "languages:\n  ko:\n    times:\n      days: {one: a, other: '{number}'}",
+                "unknown plural form \"one\" of \"times.days\": use other", 4
+            ),
+            (
+                "languages:\n  en:\n    times:\n      days: {one: a}",
+                "\"times.days\" needs the plural form \"other\", for every number {number}", 4
+            ),
+            (
+                "languages:\n  en:\n    times:\n      days: {one: a, other: b}",
+                "\"times.days\" must have the placeholder {number}", 4
+            ),
+            (
+                "languages:\n  en:\n    mails:\n      handoff: {subject: '{code}'}",
+                "unknown placeholder {code} in \"mails.handoff.subject\": it can have {service}", 4
+            ),
+            (
+                "languages:\n  en:\n    mails:\n      code: {text: '{request}'}",
+                "\"mails.code.text\" must have the placeholder {code}", 4
+            ),
+            ("languages:\n  en:\n    date: '{day} {year}'", "\"date\" must have the placeholder {month}", 3),
+            ("languages:\n  en:\n    months: [a, b]", "\"months\" must be a list of 12 names", 3),
+            (
+                "languages:\n  ko:\n    date: '{month_name} {day} {year}'",
+                "\"months\" is missing, because \"date\" has {month_name}", 3
+            ),
+        ] as [(String, String, Int?)]
+    )
+    func `a mistake is reported with its line`(yaml: String, reason: String, line: Int?) throws {
+        let error = #expect(throws: TextsFileError.self) { try TextsFile(yaml, file: "texts.yaml") }
+        #expect(error?.mistakes.first?.reason == reason && error?.mistakes.first?.line == line)
+    }
+
+    @Test func `all mistakes are reported together, in the order of their lines`() throws {
+        let yaml = """
+            languages:
+              en:
+                words:
+                  next: A {b}
+                  nxt: B
+              ja:
+                refusals: {mismatch: []}
+            """
+        let error = #expect(throws: TextsFileError.self) { try TextsFile(yaml, file: "texts.yaml") }
+        #expect(
+            error?.description == """
+                texts.yaml:4: unknown placeholder {b} in "words.next": it has none
+                texts.yaml:5: unknown key "nxt" in "words"
+                texts.yaml:6: "name" is missing: the name of the language in itself, such as 日本語
+                texts.yaml:7: "refusals.mismatch" must be a non-empty text in one line, without control characters
+                """
+        )
+        let unreadable = #expect(throws: TextsFileError.self) { try TextsFile(contentsOf: "/nowhere/texts.yaml") }
+        #expect(unreadable?.description == "/nowhere/texts.yaml: cannot read the file as UTF-8 text")
+    }
+}

@@ -1,0 +1,53 @@
+"""The pages in a language that only a file of texts adds: examples/texts/ja.yaml."""
+
+from pathlib import Path
+
+import pytest
+
+from server import serve
+from test_looks import violations
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def japanese_site(tmp_path_factory):
+    """A server with the built-in flow in three languages. Only some texts of the flow are in Japanese."""
+    flow = (ROOT / "Sources" / "Accounts" / "Flow" / "signup.yaml").read_text()
+    flow = flow.replace("languages: [en, ko]", "languages: [en, ko, ja]")
+    flow = flow.replace("ko: 이메일}", "ko: 이메일, ja: メールアドレスの入力}")
+    flow = flow.replace("ko: 이메일 주소}", "ko: 이메일 주소, ja: メールアドレス}")
+    file = tmp_path_factory.mktemp("flow") / "signup.yaml"
+    file.write_text(flow)
+    with serve(file, TEXTS_FILE=str(ROOT / "examples" / "texts" / "ja.yaml")) as site:
+        yield site
+
+
+def test_a_person_begins_a_sign_up_in_japanese(person, japanese_site):
+    kim = person("ja", at=japanese_site)
+    kim.open("/signup")
+    assert kim.find("html").get_attribute("lang") == "ja"
+    assert kim.find("h1").text == "Acme の新規登録"
+    assert violations(kim) == []
+    kim.press_focused_button()
+    kim.wait_for_path("/signup/email")
+    assert kim.find("h1").text == "メールアドレスの入力"
+    kim.type("email", "kim")
+    kim.press_next()
+    kim.wait_until(lambda: "のようなメールアドレス" in kim.refusal("email"), "the refusal")
+    kim.type("email", kim.email)
+    kim.press_next()
+    kim.wait_for_path("/signup/code")
+    assert "次のアドレスにメールを送りました。" in kim.text
+    kim.wait_until(lambda: "再送信できるまで" in kim.text or "有効期限まで" in kim.text, "the countdown of the script")
+    assert "{left}" not in kim.text
+    kim.type("code", kim.site.mailbox.code(kim.email))
+    kim.press_next()
+    kim.wait_for_path("/signup/password")
+
+
+def test_the_first_page_offers_japanese_by_its_own_name(person, japanese_site):
+    kim = person("en", at=japanese_site)
+    kim.open("/signup")
+    assert kim.find("html").get_attribute("lang") == "en"
+    assert "日本語" in kim.find("body").text
