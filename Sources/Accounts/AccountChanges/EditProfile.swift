@@ -4,7 +4,11 @@ internal import Foundation
 extension Sessions {
     /// The values of the account as a draft, which is not stored, for the forms of its steps.
     package func draft(of session: AccountSession, in language: Language) async throws(SignInError) -> Draft {
-        var (draft, _) = signups.newDraft(with: try await values(of: session.account), in: language)
+        var draft = signups.newDraft(
+            with: try await values(of: session.account),
+            in: language,
+            token: Token(for: ID())
+        )
         draft.now = session.now
         return draft
     }

@@ -21,7 +21,8 @@ extension Signups {
     /// The session must have been confirmed (``Sessions/requireConfirmation(of:)``).
     package func startChange(
         by session: AccountSession,
-        in language: Language
+        in language: Language,
+        by form: FirstForm = FirstForm()
     ) async throws(StartError) -> (draft: Draft, token: Token<Draft>) {
         let account = session.account.id
         let version = try await converting(to: StartError.database) { () throws(DatabaseError) in
@@ -34,7 +35,7 @@ extension Signups {
         if let wait { throw .limited(wait) }
         var values = Values()
         values.subject = Values.Subject(account: account, credentialsVersion: version ?? -1, session: session.id)
-        return try await start(with: values, in: language)
+        return try await start(by: form, with: values, in: language)
     }
 
     /// The time until the account may move or be erased; nil if it may now.

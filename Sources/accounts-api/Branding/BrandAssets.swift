@@ -24,6 +24,8 @@ struct BrandAssets: Sendable {
     /// What follows the style sheet.
     var style: String { BrandStyle(brand: brand, fonts: fonts.map(\.path)).text }
 
+    var hasLinks: Bool { !brand.links.isEmpty }
+
     /// The member `brand` of every template.
     func members(serviceName: String, in language: Language) -> JSON {
         let links = brand.links.map { link, url -> JSON in
@@ -37,7 +39,7 @@ struct BrandAssets: Sendable {
         return [
             "logo": path(logo), "dark_logo": path(darkLogo),
             "logo_text": .string(brand.logo?.alternative ?? serviceName), "favicon": path(favicon),
-            "font": path(fonts.first), "theme_colors": .array(themeColours), "has_links": .bool(!links.isEmpty),
+            "font": path(fonts.first), "theme_colors": .array(themeColours), "has_links": .bool(hasLinks),
             "links": .array(links),
         ]
     }

@@ -16,6 +16,7 @@ extension FlowSite {
         _ handle: (Request, RequestScope) async throws -> Answer
     ) async throws -> Response {
         let language = context.language
+        if act == .start { return try await startPage(request, context, handle) }
         do {
             if act == .resume, context.answers["confirmed"] == nil {
                 let body = try ResumeRequest(context.answers, isPage: true, in: language)
@@ -100,7 +101,7 @@ extension FlowSite {
         return pages.response(page, in: language)
     }
 
-    private func problem(for error: any Error, _ language: Language, _ logger: Logger) -> Problem {
+    func problem(for error: any Error, _ language: Language, _ logger: Logger) -> Problem {
         ProblemContext(language: language, logger: logger, representations: representations).problem(for: error)
     }
 }

@@ -74,6 +74,13 @@ struct Routes: Sendable {
     var pages: Pages { signup.pages }
     var representations: Representations { signup.representations }
     private var cookies: SessionCookies { signup.sessionCookies }
+    private var languages: LanguageChoice {
+        LanguageChoice(
+            languages: signups.flow.languages,
+            isSecure: publicURL.hasPrefix("https://"),
+            sites: sites.map(\.purpose)
+        )
+    }
     private var session: SessionRoutes {
         SessionRoutes(sessions: sessions, representations: representations, cookies: cookies)
     }
@@ -112,7 +119,9 @@ struct Routes: Sendable {
                 forwardAuth: forwardAuth,
                 publicURL: publicURL,
                 cookie: cookies.session,
-                ownCookies: Set(([cookies.session, cookies.device] + sites.map(\.cookie)).map(\.name))
+                ownCookies: Set(
+                    ([cookies.session, cookies.device, languages.cookie] + sites.map(\.cookie)).map(\.name)
+                )
             )
         }
     }
@@ -124,7 +133,7 @@ struct Routes: Sendable {
             + photo.operations
             + changes.flatMap { operations(of: $0) }
             + session.operations + account.operations + ExportRoutes(sessions: account.sessions).operations
-            + signInPages.operations
+            + signInPages.operations + LanguageRoutes(choice: languages, sites: sites).operations
             + AuthenticatorPages(pages: pages, signIn: signInPages, account: account).operations + document.operations
             + problems.operations + health.operations + handOverOperations
     }
@@ -179,7 +188,8 @@ extension Routes {
         router.add(
             middleware: ProblemMiddleware(
                 publicURL: publicURL,
-                sites: sites
+                sites: sites,
+                languages: languages
             )
         )
         router.add(middleware: RequestDeadline(patience: patience))
@@ -218,6 +228,10 @@ extension Routes {
         let secretMembers = site.signups.flow.secretMembers
         switch operation.act.body {
         case .none: break
+        case .members where operation.act == .start:
+            // A page sends the answers to the first step along.
+            group.add(middleware: FirstStepLookup(step: site.firstStep))
+            group.add(middleware: BodyReader(secretMembers: secretMembers, isRequired: false, takesFiles: true))
         case .members(_, let isRequired, let secretMembers):
             group.add(middleware: BodyReader(secretMembers: secretMembers, isRequired: isRequired))
         case .form(let secretMembers):

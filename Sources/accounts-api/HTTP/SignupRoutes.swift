@@ -13,14 +13,10 @@ struct SignupRoutes: Sendable {
     /// Starts a sign-up, or continues the open one of the token.
     @Sendable func start(_ request: Request, _ context: RequestScope) async throws -> Answer {
         let body = try StartRequest(context.answers, in: context.language, of: signups.flow.languages)
-        var authorization = body.request.flatMap { site.provider?.request(ticket: $0) }
-        // At its end, a sign-up could not answer such a request.
-        if site.purpose == .signup, authorization?.allowsSignUp == false { authorization = nil }
-        if let draft = try await openDraft(of: context.credentials.token(of: Draft.self)) {
-            if let authorization { try await signups.remember(authorization, in: draft) }
-            return representations.answer(draft)
+        let (draft, token) = try await begin(body, context) { signups, authorization in
+            try await signups.start(in: body.language, for: authorization)
         }
-        let (draft, token) = try await signups.from(context.network).start(in: body.language, for: authorization)
+        guard let token else { return representations.answer(draft) }
         var answer = representations.answer(
             draft,
             with: token,
@@ -30,6 +26,23 @@ struct SignupRoutes: Sendable {
         )
         answer.headers[.location] = site.purpose.path
         return answer
+    }
+
+    /// The open sign-up of the token, without a token, or a new one.
+    func begin(
+        _ body: StartRequest,
+        _ context: RequestScope,
+        start: (Signups, AuthorizationRequest?) async throws -> (draft: Draft, token: Token<Draft>)
+    ) async throws -> (draft: Draft, token: Token<Draft>?) {
+        var authorization = body.request.flatMap { site.provider?.request(ticket: $0) }
+        // At its end, a sign-up could not answer such a request.
+        if site.purpose == .signup, authorization?.allowsSignUp == false { authorization = nil }
+        if let draft = try await openDraft(of: context.credentials.token(of: Draft.self)) {
+            if let authorization { try await signups.remember(authorization, in: draft) }
+            return (draft, nil)
+        }
+        let (draft, token) = try await start(signups.from(context.network), authorization)
+        return (draft, token)
     }
 
     /// The draft of the token, unless it is committed. Throws if the draft cannot be read or decrypted now, because a

@@ -58,6 +58,19 @@ struct Uploads: Sendable {
         }
     }
 
+    /// The same for the form of the first step, which starts a draft.
+    func withAnswers<Value>(
+        in form: FormWithFiles,
+        of request: Request,
+        to step: Step,
+        _ context: RequestScope,
+        handle: (Answers) async throws -> Value
+    ) async throws -> Value {
+        try await withSlot(for: request, from: context.network) {
+            try await handle(answers(in: form, of: request, to: step, for: context.representation))
+        }
+    }
+
     /// A page shows a form that is too large again.
     private func answers(
         in form: FormWithFiles,

@@ -35,6 +35,12 @@ struct Pages: Sendable {
             .init("styles", .string(assets.styles.path)), .init("script", .string(assets.script.path)),
         ]
         if let notice = page.notice { members.append(.init("notice", .string(notice))) }
+        let switched = page.hasLanguages ? languages(language) : []
+        members += [
+            .init("languages", .array(switched)), .init("language_form", .string(LanguageRoutes.path)),
+            .init("page", .string(address(of: page))),
+            .init("has_footer", .bool(!switched.isEmpty || assets.brand?.hasLinks == true)),
+        ]
         if let brand = assets.brand {
             members.append(.init("brand", brand.members(serviceName: signups.serviceName, in: language)))
         }
@@ -51,6 +57,23 @@ struct Pages: Sendable {
             headers: headers,
             body: ResponseBody(byteBuffer: ByteBuffer(string: html))
         )
+    }
+
+    /// The languages of the flow for the switch; none if there is only one.
+    private func languages(_ current: Language) -> [JSON] {
+        guard flow.languages.count > 1 else { return [] }
+        return flow.languages.map { language in
+            [
+                "tag": .string(language.rawValue), "name": .string(language.nativeName),
+                "is_chosen": .bool(language == current),
+            ]
+        }
+    }
+
+    /// Where a browser gets the page again in another language.
+    private func address(of page: Page) -> String {
+        let request = PageRequest.current
+        return (request?.isRead == true ? nil : page.address) ?? request?.address ?? root
     }
 
     /// Permits no content of other origins, and only our script.
@@ -120,43 +143,6 @@ extension Pages {
         default:
             return answer.response
         }
-    }
-
-    /// The first page, if there is no sign-up or the sign-up has ended.
-    ///
-    /// - Parameter authorization: the ticket of the request of an application.
-    func start(
-        notice: Word? = nil,
-        after problem: Problem? = nil,
-        for authorization: String? = nil,
-        in language: Language
-    ) -> Page {
-        let languages = flow.languages.map { other -> JSON in
-            [
-                "tag": .string(other.rawValue), "name": .string(other.nativeName),
-                "is_chosen": .bool(other == language),
-            ]
-        }
-        return Page(
-            template: .start,
-            title: flow.purpose == .signup
-                ? language.messages.signUp(serviceName: signups.serviceName) : language.messages.text(.recoverTitle),
-            status: problem?.slug.status ?? .ok,
-            headers: problem?.headers ?? [:],
-            notice: notice.map { language.messages.text($0.inFlow(of: flow.purpose)) },
-            members: [
-                .init("text", flow.purpose == .signup ? .null : .string(language.messages.text(.recoverText))),
-                .init("languages", .array(languages.count > 1 ? languages : [])),
-                .init("steps", .array(flow.steps.map { ["title": .string($0.titles[language] ?? "")] })),
-                .init("request", authorization.map(JSON.string) ?? .null),
-                .init("sign_in", .string(Self.signIn(for: authorization))),
-            ]
-        )
-    }
-
-    /// The sign-in that goes on with the request of an application, if there is one.
-    private static func signIn(for authorization: String?) -> String {
-        ReturnTarget(url: authorization.map(AuthorizePages.path)).carried(by: "/sign-in")
     }
 
     /// - Parameter answer: the committed sign-up.
@@ -291,7 +277,7 @@ extension Pages {
             let notice: Word? = request.uri.query == Self.gaveUp ? .gaveUp : nil
             let page =
                 isFirst
-                ? start(notice: notice, for: request.uri.queryParameters["request"].map { String($0) }, in: language)
+                ? first(request, notice: notice, in: language)
                 : start(notice: .noSignup, after: problem, in: language)
             return response(page, in: language)
         case .draftExpired:
@@ -305,8 +291,11 @@ extension Pages {
                 case .expired, nil: .overdue
                 }
             }
-            let ticket = isFirst ? request.uri.queryParameters["request"].map { String($0) } : nil
-            return response(start(notice: notice, after: problem, for: ticket, in: language), in: language)
+            let page =
+                isFirst
+                ? first(request, notice: notice, after: problem, in: language)
+                : start(notice: notice, after: problem, in: language)
+            return response(page, in: language)
         case .noSession:
             let isIdle = problem.members.contains { $0.name == "reason" && $0.value == "idle" }
             return Self.seeOther(isIdle ? "/account/confirm" : "/sign-in")

@@ -62,7 +62,7 @@ struct AuthorizePages: Sendable {
     ) async throws -> Response {
         let current = try await current(context)
         var (authorization, context) = (authorization, context)
-        context.language = authorization.language ?? context.language
+        context.language = context.chosenLanguage ?? authorization.language ?? context.language
         if isFirst { authorization = try await provider.dated(authorization, current) }
         let target = ReturnTarget(authorization, provider.keys)
         switch try await provider.authorize(authorization, current) {

@@ -27,6 +27,8 @@ struct FormPage {
     var back: String?
     /// Whether the page also has a button that signs out.
     var canSignOut = false
+    /// Where a browser gets the page again, if its query matters; nil for the page with the form that was sent.
+    var address: String?
     /// The addresses beside this service to which the form may lead.
     var formTargets: [String] = []
     var links: [(text: Word?, label: Word, href: String)] = []
@@ -81,7 +83,7 @@ extension Pages {
                 ),
             ]
         )
-        page.formTargets = form.formTargets
+        (page.formTargets, page.address) = (form.formTargets, form.address)
         return page
     }
 

@@ -10,15 +10,28 @@ struct ProblemMiddleware: RouterMiddleware {
     /// All flows; the first one answers what belongs to none.
     let sites: [FlowSite]
 
-    /// The languages of the flow; the first is the default.
-    private var languages: [Language] { sites[0].signups.flow.languages }
+    let languages: LanguageChoice
 
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         var context = context
-        context.language =
-            ReturnTargets(hosts: nil, provider: sites[0].provider).language(of: request)
-            ?? Language.negotiated(request.headers[.acceptLanguage], among: languages)
         context.representation = Representation(accept: request.headers[.accept]) ?? .json
+        let isPage = context.representation == .page
+        let (named, kept) = isPage ? (languages.inQuery(of: request), languages.inCookie(of: request)) : (nil, nil)
+        context.chosenLanguage = named ?? kept
+        // The first language of the flow is the default.
+        context.language =
+            context.chosenLanguage
+            ?? ReturnTargets(hosts: nil, provider: sites[0].provider).language(of: request)
+            ?? Language.negotiated(request.headers[.acceptLanguage], among: languages.languages)
+        var response = try await PageRequest.$current.withValue(PageRequest(request)) {
+            try await respond(request, context, next)
+        }
+        // The following pages have the language, too.
+        if let named, named != kept { response.headers.append(languages.cookie.set(named.rawValue)) }
+        return response
+    }
+
+    private func respond(_ request: Request, _ context: RequestScope, _ next: Next) async throws -> Response {
         do {
             return try await next(request, context)
         } catch {
