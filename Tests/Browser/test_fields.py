@@ -182,8 +182,6 @@ def test_the_enter_key_of_a_phone_says_what_it_does(person):
 def test_without_script_the_enter_key_of_a_phone_sends_the_step(person):
     kim = person(script=False)
     kim.open("/signup")
-    kim.find("button.main").click()
-    kim.wait_until(lambda: kim.path == "/signup/email", "the first step")
     assert kim.find("[name=email]").get_attribute("enterkeyhint") == "done"
 
 
@@ -195,8 +193,6 @@ def test_a_phone_capitalizes_names_and_sentences_only(person, business_site):
     assert traits("introduction") == ["sentences", "true"]
     lee = person(at=business_site)
     lee.open("/signup")
-    lee.find("button.main").click()
-    lee.wait_for_path("/signup/person")
     kim = lee
     assert traits("full_name") == ["words", "false"] and traits("email") == ["none", "false"]
 
@@ -212,10 +208,7 @@ def test_full_width_digits_become_ordinary_ones(person):
 
 
 def test_two_refusals_at_once_are_both_announced(person, business_site):
-    kim = person(at=business_site)
-    kim.open("/signup")
-    kim.find("button.main").click()
-    kim.wait_for_path("/signup/person")
+    kim = person(at=business_site).start("person")
     kim.find("button.main").click()
     kim.wait_until(lambda: kim.focused == "full_name" and kim.refusal("email"), "the refusals")
     assert len(said(kim)) == 2 and "Enter your email address." in said(kim)
@@ -237,8 +230,6 @@ def test_the_title_of_the_page_says_that_the_step_is_refused(person):
 def test_the_title_says_without_script_that_the_step_is_refused(person):
     kim = person("ko", script=False)
     kim.open("/signup")
-    kim.find("button.main").click()
-    kim.wait_until(lambda: kim.path == "/signup/email", "the first step")
     assert not kim.browser.title.startswith("오류:")
     kim.find("button.main").click()
     kim.wait_until(lambda: kim.refusal("email"), "the refusal")

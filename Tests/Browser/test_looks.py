@@ -128,8 +128,6 @@ def test_axe_finds_no_violation_in_errors_dialogs_and_messages(person, business_
     assert violations(kim) == [], "recovery codes"
     lee = person(language, at=business_site)
     lee.open("/signup")
-    lee.find("button.main").click()
-    lee.wait_for_path("/signup/person")
     lee.type("full_name", "Lee")
     lee.type("email", lee.email)
     lee.press_next()

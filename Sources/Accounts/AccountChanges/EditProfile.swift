@@ -5,7 +5,11 @@ extension Sessions {
     /// Returns a draft with the values of the account, from which the forms of the account are filled. It is not
     /// stored.
     package func draft(of session: AccountSession, in language: Language) async throws(SignInError) -> Draft {
-        var (draft, _) = signups.newDraft(with: try await values(of: session.account), in: language)
+        var draft = signups.newDraft(
+            with: try await values(of: session.account),
+            in: language,
+            token: Token(for: ID())
+        )
         draft.now = session.now
         return draft
     }

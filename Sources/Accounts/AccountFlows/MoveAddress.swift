@@ -23,7 +23,8 @@ extension Signups {
     /// The caller has checked that the session was confirmed recently (``AccountSession/isConfirmed``).
     package func startChange(
         by session: AccountSession,
-        in language: Language
+        in language: Language,
+        by form: FirstForm = FirstForm()
     ) async throws(StartError) -> (draft: Draft, token: Token<Draft>) {
         let account = session.account.id
         let version = try await converting(to: StartError.database) { () throws(DatabaseError) in
@@ -36,7 +37,7 @@ extension Signups {
         if let wait { throw .limited(wait) }
         var values = Values()
         values.subject = Values.Subject(account: account, credentialsVersion: version ?? -1, session: session.id)
-        return try await start(with: values, in: language)
+        return try await start(by: form, with: values, in: language)
     }
 
     /// The time until the person may change the address again or erase the account; nil if both are allowed now.

@@ -106,7 +106,7 @@ extension Word {
     /// The placeholders that the script of the pages fills.
     var placeholders: [String] {
         switch self {
-        case .sendAgainIn, .codeGoodFor, .nextCodeIn: ["left"]
+        case .sendAgainIn, .codeGoodFor, .codeUnderWay, .nextCodeIn: ["left"]
         case .lengthOf: ["length", "limit"]
         case .cropPlace: ["right", "down"]
         default: []

@@ -17,12 +17,60 @@ extension Signups {
         try await start(with: Values(), in: language, for: destination)
     }
 
+    /// Starts the sign-up of a form. The same form starts one sign-up, however often it is sent within an hour.
+    ///
+    /// - Parameter destination: as for ``start(in:for:)``.
+    package func start(
+        by form: FirstForm,
+        in language: Language,
+        for destination: DraftDestination? = nil
+    ) async throws(StartError) -> (draft: Draft, token: Token<Draft>) {
+        try await start(by: form, with: Values(), in: language, for: destination)
+    }
+
+    func start(
+        by form: FirstForm,
+        with values: Values,
+        in language: Language,
+        for destination: DraftDestination? = nil
+    ) async throws(StartError) -> (draft: Draft, token: Token<Draft>) {
+        guard form.isRecent else { return try await start(with: values, in: language, for: destination) }
+        let tokens = form.tokens(keys)
+        if let started = try await store(newDraft(with: values, in: language, for: destination, token: tokens[0])) {
+            return (started, tokens[0])
+        }
+        for token in tokens {
+            do throws(FindError) {
+                let draft = try await find(token)
+                if draft.account == nil, draft.values.subject == values.subject { return (draft, token) }
+            } catch {
+                if case .database(let error) = error { throw .database(error) }
+            }
+        }
+        // What the form has started is over.
+        return try await start(with: values, in: language, for: destination)
+    }
+
+    /// The draft that the form would start. It is not stored.
+    package func unstoredDraft(of form: FirstForm, in language: Language) -> Draft {
+        newDraft(with: Values(), in: language, token: form.tokens(keys)[0])
+    }
+
     func start(
         with values: Values,
         in language: Language,
         for destination: DraftDestination? = nil
     ) async throws(StartError) -> (draft: Draft, token: Token<Draft>) {
-        var (draft, token) = newDraft(with: values, in: language, for: destination)
+        let token = Token<Draft>(for: ID())
+        guard let draft = try await store(newDraft(with: values, in: language, for: destination, token: token)) else {
+            throw .database(.unexpectedAnswer("no draft was inserted, but no limit is exceeded"))
+        }
+        return (draft, token)
+    }
+
+    /// Inserts the draft, and returns it with the times of the database; nil if there is or was a draft of its token.
+    private func store(_ draft: Draft) async throws(StartError) -> Draft? {
+        var draft = draft
         let limits = charges(.starts, of: network)
         let insert = insert(draft, when: Self.isWithinLimits)
         let (row, exceeded) = try await converting(to: StartError.database) { () throws(DatabaseError) in
@@ -30,22 +78,20 @@ extension Signups {
             return (try rows[1].first?.decode(Date.self, Date.self), try self.exceeded(limits, rows[0]))
         }
         if let exceeded { throw .limited(exceeded) }
-        guard let (now, expiresAt) = row else {
-            throw .database(.unexpectedAnswer("no draft was inserted, but no limit is exceeded"))
-        }
+        guard let (now, expiresAt) = row else { return nil }
         (draft.now, draft.updatedAt, draft.expiresAt) = (now, now, expiresAt)
         funnel.entered(draft.step, of: flow)
-        return (draft, token)
+        return draft
     }
 
-    /// Returns a draft that is not stored yet, with the times of this process, and its token.
+    /// Returns a draft that is not stored yet, with the times of this process.
     func newDraft(
         with values: Values,
         in language: Language,
-        for destination: DraftDestination? = nil
-    ) -> (draft: Draft, token: Token<Draft>) {
-        let (id, now) = (ID<Draft>(), Date())
-        let token = Token(for: id)
+        for destination: DraftDestination? = nil,
+        token: Token<Draft>
+    ) -> Draft {
+        let (id, now) = (token.id, Date())
         var values = values
         if let destination { values.set(destination, tokenHash: token.hash) }
         let context = ValidationContext(
@@ -56,7 +102,7 @@ extension Signups {
             values: values,
             proofs: [:]
         )
-        let draft = Draft(
+        return Draft(
             id: id,
             flow: flow.id,
             language: language,
@@ -71,17 +117,18 @@ extension Signups {
             tokenHash: token.hash,
             sealed: keys.seal(values.sealable, for: .draft(id, tokenHash: token.hash, revision: 1))
         )
-        return (draft, token)
     }
 
-    /// Returns a statement that inserts a new draft, and selects the time of the database and the expiry of the draft.
+    /// Returns a statement that inserts a new draft, and selects the time of the database and the expiry of the draft. The
+    /// statement inserts nothing if its token has or had a draft.
     func insert(_ draft: Draft, when condition: SQL) -> SQL {
         let digest = identifyingAddress(in: draft.values).map { addressDigests($0)[0] }
         return """
             INSERT INTO drafts (id, token_hash, ends_at, locale, flow, step, sealed, email_digest)
             SELECT \(draft.id), \(draft.tokenHash), now() + make_interval(secs => \(flow.expiry.absolute.seconds)),
                    \(draft.language.tag), \(draft.flow), \(flow.purpose.prefix + draft.step), \(draft.sealed), \(digest)
-             WHERE \(condition)
+             WHERE \(condition) AND NOT EXISTS (SELECT FROM endings WHERE token_hash = \(draft.tokenHash))
+                ON CONFLICT DO NOTHING
             RETURNING now(), \(deadline)
             """
     }

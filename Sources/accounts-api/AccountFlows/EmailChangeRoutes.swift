@@ -28,10 +28,11 @@ struct EmailChangeRoutes: Sendable {
     func begin(
         _ session: AccountSession,
         from network: Network,
-        in language: Language
+        in language: Language,
+        by form: FirstForm = FirstForm()
     ) async throws -> (draft: Draft, token: Token<Draft>) {
         guard session.isConfirmed else { throw SignInError.confirmationRequired }
-        return try await site.signups.from(network).startChange(by: session, in: language)
+        return try await site.signups.from(network).startChange(by: session, in: language, by: form)
     }
 
     /// Shows the page to which the link in the mail to the old address leads. Mail scanners open links, so this changes

@@ -25,6 +25,8 @@ struct BrandAssets: Sendable {
     /// The CSS that follows the style sheet of the pages.
     var style: String { BrandStyle(brand: brand, fonts: fonts.map(\.path)).text }
 
+    var hasLinks: Bool { !brand.links.isEmpty }
+
     /// The member `brand` of every template.
     func members(serviceName: String, in language: Language) -> JSON {
         let links = brand.links.map { link, url -> JSON in
@@ -38,7 +40,7 @@ struct BrandAssets: Sendable {
         return [
             "logo": path(logo), "dark_logo": path(darkLogo),
             "logo_text": .string(brand.logo?.alternative ?? serviceName), "favicon": path(favicon),
-            "font": path(fonts.first), "theme_colors": .array(themeColours), "has_links": .bool(!links.isEmpty),
+            "font": path(fonts.first), "theme_colors": .array(themeColours), "has_links": .bool(hasLinks),
             "links": .array(links),
         ]
     }

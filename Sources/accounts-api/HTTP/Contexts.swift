@@ -13,6 +13,8 @@ struct RequestScope: RequestContext {
     var requestID = ""
     /// The language that the request asks for. The language of a draft takes precedence.
     var language: Language
+    /// The language that the person has chosen for the pages; nil if the browser decides.
+    var chosenLanguage: Language?
     /// The representation that the request prefers.
     var representation = Representation.json
     /// The peer of the connection; nil if it has no IP address.

@@ -41,6 +41,9 @@ struct FlowSite: Sendable {
     var drafts: SignupRoutes { SignupRoutes(site: self) }
     var tickets: TicketRoutes { TicketRoutes(site: self) }
 
+    /// The step whose form the first page shows; nil if a field of it has a name that the form needs for itself.
+    var firstStep: Step? { pages.firstStep }
+
     /// Whether the path belongs to this flow.
     func has(_ path: String) -> Bool { path == purpose.path || path.hasPrefix("\(purpose.path)/") }
 }

@@ -16,6 +16,7 @@ extension FlowSite {
         _ handle: (Request, RequestScope) async throws -> Answer
     ) async throws -> Response {
         let language = context.language
+        if act == .start { return try await startPage(request, context, handle) }
         do {
             if act == .resume, context.answers["confirmed"] == nil {
                 let body = try ResumeRequest(context.answers, isPage: true, in: language)
@@ -50,7 +51,7 @@ extension FlowSite {
             let isOver = draft.account != nil
             if isOver || draft.values.returnURL != url {
                 // The last page of a committed draft would not lead to the URL.
-                let page = isOver ? pages.start(for: request, in: language) : pages.goOn(returningTo: url, in: language)
+                let page = isOver ? pages.first(request, notice: nil, in: language) : pages.goOn(returningTo: url, in: language)
                 return pages.response(page, in: language)
             }
         }
@@ -125,7 +126,7 @@ extension FlowSite {
         return pages.response(page, in: language)
     }
 
-    private func problem(for error: any Error, _ language: Language, _ logger: Logger) -> Problem {
+    func problem(for error: any Error, _ language: Language, _ logger: Logger) -> Problem {
         ProblemContext(language: language, logger: logger, representations: representations).problem(for: error)
     }
 }

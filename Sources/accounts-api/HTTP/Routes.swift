@@ -82,6 +82,13 @@ struct Routes: Sendable {
     var pages: Pages { signup.pages }
     var representations: Representations { signup.representations }
     private var cookies: SessionCookies { signup.sessionCookies }
+    private var languages: LanguageChoice {
+        LanguageChoice(
+            languages: signups.flow.languages,
+            isSecure: publicURL.hasPrefix("https://"),
+            sites: sites.map(\.purpose)
+        )
+    }
     private var session: SessionRoutes {
         SessionRoutes(sessions: sessions, representations: representations, cookies: cookies)
     }
@@ -120,7 +127,9 @@ struct Routes: Sendable {
                 forwardAuth: forwardAuth,
                 publicURL: publicURL,
                 cookie: cookies.session,
-                ownCookies: Set(([cookies.session, cookies.device] + sites.map(\.cookie)).map(\.name))
+                ownCookies: Set(
+                    ([cookies.session, cookies.device, languages.cookie] + sites.map(\.cookie)).map(\.name)
+                )
             )
         }
     }
@@ -132,7 +141,7 @@ struct Routes: Sendable {
             + photo.operations
             + changes.flatMap { operations(of: $0) }
             + session.operations + account.operations + ExportRoutes(sessions: account.sessions).operations
-            + signInPages.operations
+            + signInPages.operations + LanguageRoutes(choice: languages, sites: sites).operations
             + AuthenticatorPages(pages: pages, signIn: signInPages, account: account).operations + document.operations
             + problems.operations + health.operations + handOverOperations
     }
@@ -187,7 +196,8 @@ extension Routes {
         router.add(
             middleware: ProblemMiddleware(
                 publicURL: publicURL,
-                sites: sites
+                sites: sites,
+                languages: languages
             )
         )
         router.add(middleware: RequestDeadline(patience: patience))
@@ -228,6 +238,10 @@ extension Routes {
         let secretMembers = site.signups.flow.secretMembers
         switch operation.act.body {
         case .none: break
+        case .members where operation.act == .start:
+            // A page sends the answers to the first step along.
+            group.add(middleware: FirstStepLookup(step: site.firstStep))
+            group.add(middleware: BodyReader(secretMembers: secretMembers, isRequired: false, takesFiles: true))
         case .members(_, let isRequired, let secretMembers):
             group.add(middleware: BodyReader(secretMembers: secretMembers, isRequired: isRequired))
         case .form(let secretMembers):

@@ -13,12 +13,10 @@ struct SignupRoutes: Sendable {
     /// Starts a draft, or returns the open draft of the request's token.
     @Sendable func start(_ request: Request, _ context: RequestScope) async throws -> Answer {
         let body = try StartRequest(context.answers, in: context.language, of: signups.flow.languages)
-        let destination = destination(of: body)
-        if let draft = try await openDraft(of: context.credentials.token(of: Draft.self)) {
-            if let destination { try await signups.remember(destination, in: draft) }
-            return representations.answer(draft)
+        let (draft, token) = try await begin(body, context) { signups, destination in
+            try await signups.start(in: body.language, for: destination)
         }
-        let (draft, token) = try await signups.from(context.network).start(in: body.language, for: destination)
+        guard let token else { return representations.answer(draft) }
         var answer = representations.answer(
             draft,
             with: token,
@@ -28,6 +26,21 @@ struct SignupRoutes: Sendable {
         )
         answer.headers[.location] = site.purpose.path
         return answer
+    }
+
+    /// Continues the open draft of the request's token, which has no new token, or starts another one.
+    func begin(
+        _ body: StartRequest,
+        _ context: RequestScope,
+        start: (Signups, DraftDestination?) async throws -> (draft: Draft, token: Token<Draft>)
+    ) async throws -> (draft: Draft, token: Token<Draft>?) {
+        let destination = destination(of: body)
+        if let draft = try await openDraft(of: context.credentials.token(of: Draft.self)) {
+            if let destination { try await signups.remember(destination, in: draft) }
+            return (draft, nil)
+        }
+        let (draft, token) = try await start(signups.from(context.network), destination)
+        return (draft, token)
     }
 
     /// Where the person returns after the sign-up; nil if the client names no place, or one that is not allowed.

@@ -61,6 +61,19 @@ struct Uploads: Sendable {
         }
     }
 
+    /// Like ``withAnswers(in:of:to:_:handle:)`` of a draft, for the form of the first step, which starts a draft.
+    func withAnswers<Value>(
+        in form: FormWithFiles,
+        of request: Request,
+        to step: Step,
+        _ context: RequestScope,
+        handle: (Answers) async throws -> Value
+    ) async throws -> Value {
+        try await withSlot(for: request, from: context.network) {
+            try await handle(answers(in: form, of: request, to: step, for: context.representation))
+        }
+    }
+
     /// Reads the form. If it is too large, a browser gets a refusal of each image field, so that the page shows the
     /// form again.
     private func answers(

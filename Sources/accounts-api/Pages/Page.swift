@@ -16,8 +16,13 @@ struct Page {
     /// What search engines show of the page.
     var description: String?
     var members: [JSON.Member] = []
+    /// Where a browser gets the page again after a form; nil for the page that sent the form.
+    var address: String?
     /// The addresses of applications that a form of the page leads to. Browsers check each redirect after a form.
     var formTargets: [String] = []
+
+    /// Whether the page exists in all languages of the flow.
+    var hasLanguages: Bool { template != .problems }
 
     /// The templates of pages. The name of the file is the raw value.
     enum Template: String, CaseIterable {

@@ -39,9 +39,13 @@ struct Pages: Sendable {
         if let notice = page.notice {
             members += [.init("notice", .string(notice)), .init("is_news", .bool(page.isNews))]
         }
+        let switched = page.hasLanguages ? languages(language) : []
         members += [
             .init("is_named", .bool(page.title.contains(signups.serviceName))),
             .init("is_public", .bool(page.isPublic)), .init("description", page.description.map(JSON.string) ?? .null),
+            .init("languages", .array(switched)), .init("language_form", .string(LanguageRoutes.path)),
+            .init("page", .string(address(of: page))),
+            .init("has_footer", .bool(!switched.isEmpty || assets.brand?.hasLinks == true)),
         ]
         if let brand = assets.brand {
             members.append(.init("brand", brand.members(serviceName: signups.serviceName, in: language)))
@@ -59,6 +63,23 @@ struct Pages: Sendable {
             headers: headers,
             body: ResponseBody(byteBuffer: ByteBuffer(string: html))
         )
+    }
+
+    /// The languages of the flow for the switch; none if there is only one.
+    private func languages(_ current: Language) -> [JSON] {
+        guard flow.languages.count > 1 else { return [] }
+        return flow.languages.map { language in
+            [
+                "tag": .string(language.tag), "name": .string(language.nativeName),
+                "is_chosen": .bool(language == current),
+            ]
+        }
+    }
+
+    /// Where a browser gets the page again in another language.
+    private func address(of page: Page) -> String {
+        let request = PageRequest.current
+        return (request?.isRead == true ? nil : page.address) ?? request?.address ?? root
     }
 
     /// Permits no content of other origins, and only our script.
@@ -132,54 +153,13 @@ extension Pages {
         }
     }
 
-    /// The first page, if there is no sign-up or the sign-up has ended.
-    ///
-    /// - Parameter request: the query has the ticket of an application's request, or the page to return to; nil for neither.
-    func start(
-        notice: Word? = nil,
-        after problem: Problem? = nil,
-        for request: Request? = nil,
-        in language: Language
-    ) -> Page {
-        let ticket = request?.uri.queryParameters["request"].map { String($0) }
-        let returnURL = request.flatMap { self.returnURL(in: $0) }
-        let languages = flow.languages.map { other -> JSON in
-            [
-                "tag": .string(other.tag), "name": .string(other.nativeName),
-                "is_chosen": .bool(other == language),
-            ]
-        }
-        let isFresh = notice == nil && problem == nil
-        return Page(
-            template: .start,
-            title: flow.purpose == .signup
-                ? language.messages.signUp(serviceName: signups.serviceName) : language.messages.text(.recoverTitle),
-            status: problem?.slug.status ?? .ok,
-            headers: problem?.headers ?? [:],
-            notice: notice.map { language.messages.text($0.inFlow(of: flow.purpose)) },
-            isNews: notice != .noSignup,
-            isPublic: isFresh,
-            description: isFresh ? language.messages.text(flow.purpose == .signup ? .description : .recoverText) : nil,
-            members: [
-                .init("text", flow.purpose == .signup ? .null : .string(language.messages.text(.recoverText))),
-                .init("languages", .array(languages.count > 1 ? languages : [])),
-                .init("steps", .array(flow.steps.map { ["title": .string($0.titles[language] ?? "")] })),
-                .init("request", ticket.map(JSON.string) ?? .null),
-                .init("return_to", returnURL.map(JSON.string) ?? .null),
-                .init(
-                    "sign_in",
-                    .string(ReturnTarget(url: ticket.map(AuthorizePages.path) ?? returnURL).carried(by: "/sign-in"))
-                ),
-            ]
-        )
-    }
-
     /// The page behind a proxy to which the person wants to return, if people may be sent there.
     func returnURL(in request: Request) -> String? {
         request.uri.queryParameters[Substring(ReturnTarget.name)].flatMap { hosts?.allowed(String($0)) }
     }
 
-    /// A draft goes on, and gets another destination only after a form, which no other site can send.
+    /// The page that asks whether the draft shall return to the URL afterwards. The destination of a draft changes only
+    /// by this form, which no other site can send.
     func goOn(returningTo url: String, in language: Language) -> Page {
         form(
             FormPage(
@@ -337,7 +317,7 @@ extension Pages {
             let notice: Word? = request.uri.query == Self.gaveUp ? .gaveUp : nil
             let page =
                 isFirst
-                ? start(notice: notice, for: request, in: language)
+                ? first(request, notice: notice, in: language)
                 : start(notice: .noSignup, after: problem, in: language)
             return response(page, in: language)
         case .draftExpired:
@@ -351,10 +331,11 @@ extension Pages {
                 case .expired, nil: .overdue
                 }
             }
-            return response(
-                start(notice: notice, after: problem, for: isFirst ? request : nil, in: language),
-                in: language
-            )
+            let page =
+                isFirst
+                ? first(request, notice: notice, after: problem, in: language)
+                : start(notice: notice, after: problem, in: language)
+            return response(page, in: language)
         case .noSession:
             let isIdle = problem.members.contains { $0.name == "reason" && $0.value == "idle" }
             return Self.seeOther(isIdle ? "/account/confirm" : "/sign-in")

@@ -64,7 +64,7 @@ struct AuthorizePages: Sendable {
     ) async throws -> Response {
         let current = try await current(context)
         var (authorization, context) = (authorization, context)
-        context.language = provider.language(of: authorization) ?? context.language
+        context.language = context.chosenLanguage ?? provider.language(of: authorization) ?? context.language
         if isFirst { authorization = try await provider.dated(authorization, current) }
         let target = ReturnTarget(authorization, provider.keys)
         switch try await provider.authorize(authorization, current) {

@@ -28,6 +28,9 @@ struct FormPage {
     var back: String?
     /// Whether the page also has a button that signs out.
     var canSignOut = false
+    /// The path and query at which a browser gets the page again, if the query matters; nil for the page with the form
+    /// that was sent.
+    var address: String?
     /// The URLs outside this service to which the form may lead.
     var formTargets: [String] = []
     var links: [(text: Word?, label: Word, href: String)] = []
@@ -82,7 +85,7 @@ extension Pages {
                 ),
             ]
         )
-        page.formTargets = form.formTargets
+        (page.formTargets, page.address) = (form.formTargets, form.address)
         page.isNews = problem == nil
         page.isPublic = form.title == .signIn && page.notice == nil
         return page

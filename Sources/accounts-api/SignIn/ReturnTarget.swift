@@ -23,7 +23,7 @@ struct ReturnTarget {
     }
 
     /// The unreserved characters of a URI (RFC 3986 §2.3).
-    private static let unreserved = CharacterSet(
+    static let unreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
     )
 }
@@ -64,7 +64,7 @@ extension ReturnTarget {
         let name = FieldName(Self.name)
         let target = targets.target(context.answers[name]?.json?.string)
         var context = context
-        context.language = targets.language(of: target) ?? context.language
+        context.language = context.chosenLanguage ?? targets.language(of: target) ?? context.language
         context.answers = Answers(context.answers.members.filter { $0.name != name })
         return (context, target)
     }
@@ -107,6 +107,7 @@ extension FormPage {
         // The browser applies the Content-Security-Policy of the page to the redirects after the form, too.
         form.formTargets = [target.authorization?.redirectURI ?? url]
         form.hidden.append((ReturnTarget.name, url))
+        form.address = target.carried(by: action)
         form.back = back.map(carried)
         form.links = form.links.map { ($0.text, $0.label, carried($0.href)) }
         return form

@@ -145,30 +145,52 @@ extension SignInPages {
         guard emailChange != nil else { throw Problem(.notFound, "Accounts have no address.") }
         guard try await required(context).isConfirmed else { return Pages.seeOther("/account/confirm?email") }
         let isOver = request.uri.query == "over"
-        return response(Self.emailForm, notice: isOver ? .otherOverdue : nil, context)
+        return response(Self.emailForm(), notice: isOver ? .otherOverdue : nil, context)
     }
 
-    private static let emailForm = FormPage(
-        title: .emailChangeTitle,
-        text: [.emailChangeText],
-        action: "/account/email",
-        button: .goOn,
-        back: "/account",
-        canSignOut: true
-    )
+    /// The form of the first step of the change, which starts it.
+    private static func emailForm(_ typed: String = "", by form: FirstForm = FirstForm()) -> FormPage {
+        FormPage(
+            title: .emailChangeTitle,
+            text: [.emailChangeText],
+            action: "/account/email",
+            fields: [
+                .init(name: "email", label: .newAddress, autocomplete: "email", type: "email", value: typed)
+            ],
+            hidden: [(FirstFormBody.formName.rawValue, form.text)],
+            button: .goOn,
+            back: "/account",
+            canSignOut: true
+        )
+    }
 
     @Sendable func startEmailChange(_ request: Request, _ context: RequestScope) async throws -> Response {
         guard let emailChange else { throw Problem(.notFound, "Accounts have no address.") }
         let current = try await required(context)
-        let path = FlowPurpose.emailChange.path
-        return try await answering(context, next: "\(path)/email", confirming: "email") {
-            let (_, token) = try await emailChange.begin(current, from: context.network, in: context.language)
+        let (site, step) = (emailChange.site, emailChange.site.signups.flow.steps[0])
+        let form = context.answers[FirstFormBody.formName]?.json?.string.flatMap { FirstForm($0) } ?? FirstForm()
+        // The page names the field `email`, whatever the flow file calls it.
+        let typed = context.answers["email"]?.json?.string
+        var submitted: Response?
+        let started = try await answering(context, next: step.href, confirming: "email") {
+            let (draft, token) = try await emailChange.begin(
+                current,
+                from: context.network,
+                in: context.language,
+                by: form
+            )
+            if let typed {
+                let answers = step.answers(inForm: Answers([.init(step.fields[0].name, .json(.string(typed)))]))
+                submitted = await site.submit(answers, to: step, of: draft, request, context)
+            }
             var answer = Answer(json: .object([]))
-            answer.headers.append(emailChange.site.cookie.set(token.text))
+            answer.headers.append(site.cookie.set(token.text))
             return answer
         } orShow: { _ in
-            Self.emailForm
+            Self.emailForm(typed ?? "", by: form)
         }
+        for field in started.headers where field.name == .setCookie { submitted?.headers.append(field) }
+        return submitted ?? started
     }
 
     @Sendable func showErase(_ request: Request, _ context: RequestScope) async throws -> Response {

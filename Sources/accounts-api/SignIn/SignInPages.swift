@@ -25,11 +25,14 @@ struct SignInPages: Sendable {
         let isAnew = request.uri.queryParameters["anew"] != nil
         if !isAnew, try await current(context) != nil { return Pages.seeOther(target.url ?? "/account") }
         let notices: [String: Word] = ["signed-out": .signedOut, "known": .deviceKnown]
+        let hint = AddressHint(of: request, target.authorization)
         guard sessions.flow.signIn.methods.contains(.password) else {
-            return Pages.seeOther(target.carried(by: "/sign-in/mail"))
+            return Pages.seeOther(
+                target.carried(by: hint.map { "/sign-in/mail?login_hint=\($0.encoded)" } ?? "/sign-in/mail")
+            )
         }
         let notice = notices[String((request.uri.query ?? "").prefix { $0 != "&" })]
-        return response(signInForm(target.authorization?.loginHint ?? "").carrying(target), notice: notice, context)
+        return response(signInForm(hint?.text ?? "").carrying(target), notice: notice, context)
     }
 
     private func signInForm(_ identifier: String = "", isKept: Bool = false) -> FormPage {
@@ -75,15 +78,17 @@ struct SignInPages: Sendable {
     }
 
     @Sendable func showMail(_ request: Request, _ context: RequestScope) -> Response {
-        response(Self.askingMailForm().carrying(ReturnTarget(of: request, among: returnTargets)), context)
+        let target = ReturnTarget(of: request, among: returnTargets)
+        let hint = AddressHint(of: request, target.authorization)?.text ?? ""
+        return response(Self.askingMailForm(identifier: hint).carrying(target), context)
     }
 
-    private static func askingMailForm(_ text: [Word] = []) -> FormPage {
+    private static func askingMailForm(_ text: [Word] = [], identifier: String = "") -> FormPage {
         FormPage(
             title: .signInByMail,
             text: text,
             action: "/sign-in/mail",
-            fields: [.init(name: "identifier", label: .identifier, autocomplete: "username")],
+            fields: [.init(name: "identifier", label: .identifier, autocomplete: "username", value: identifier)],
             button: .mailCode,
             links: [(.noAccount, .signUp, "/signup")]
         )

@@ -14,10 +14,9 @@ struct PageTests {
         try await TestServer.with(mode) { site in
             let kim = PageVisitor(site)
             let first = try await kim.open("/signup")
-            #expect(first.status == 200 && first.has("<h1>Sign up for Acme</h1>") && first.headers[.setCookie] == nil)
-            var page = try await kim.post("/signup", "locale=en")
-            #expect(page.path == "/signup/email" && page.has("name=\"email\"") && page.has("type=\"email\""))
-            page = try await kim.post("/signup/email", "email=kim%40example.com")
+            #expect(first.status == 200 && first.has("Sign up for Acme") && first.headers[.setCookie] == nil)
+            #expect(first.has("name=\"email\"") && first.has("type=\"email\"") && first.has("1 / 7"))
+            var page = try await kim.post("/signup", first.hidden + "&email=kim%40example.com")
             #expect(page.path == "/signup/code" && page.has("<strong>kim@example.com</strong>"))
             page = try await kim.post("/signup/code", "code=\(try await site.service.readCode(for: "kim@example.com"))")
             #expect(page.path == "/signup/password")
@@ -534,7 +533,7 @@ struct PageTests {
     @Test func `the pages are in the language of the sign-up`() async throws {
         try await TestServer.with { site in
             let kim = PageVisitor(site, language: "ko")
-            #expect(try await kim.open("/signup").has("<h1>Acme 회원가입</h1>"))
+            #expect(try await kim.open("/signup").has("Acme 회원가입"))
             let page = try await kim.post("/signup", "locale=ko")
             #expect(page.has("<html lang=\"ko\"") && page.has("이메일 주소") && page.headers[.contentLanguage] == "ko")
             #expect(try await kim.post("/signup/email", "email=kim").has("이메일 주소 형식이 올바르지 않습니다. (예: name@example.com)"))

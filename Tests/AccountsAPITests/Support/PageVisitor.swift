@@ -1,3 +1,4 @@
+import Accounts
 import HTTPTypes
 import Synchronization
 import TestSupport
@@ -23,14 +24,29 @@ final class PageVisitor: Sendable {
         let headers: HTTPFields
 
         func has(_ text: String) -> Bool { html.contains(text) }
+
+        /// The hidden members of the first form, as the browser sends them.
+        var hidden: String {
+            let form = html.split(separator: "</form>").first ?? ""
+            return form.matches(of: /<input type="hidden" name="([^"]+)" value="([^"]*)">/)
+                .map { "\($0.1)=\(String($0.2).formEncoded)" }.joined(separator: "&")
+        }
     }
 
     func open(_ path: String) async throws -> Page {
         try await follow(path, send(.get, path))
     }
 
-    func post(_ path: String, _ form: String = "") async throws -> Page {
-        try await follow(path, send(.post, path, form))
+    /// - Parameter referer: the page with the form.
+    func post(_ path: String, _ form: String = "", referer: String? = nil) async throws -> Page {
+        let response = try await send(
+            .post,
+            path,
+            Array(form.utf8),
+            "application/x-www-form-urlencoded",
+            referer: referer
+        )
+        return try await follow(path, response)
     }
 
     func post(_ path: String, _ form: Multipart) async throws -> Page {
@@ -46,7 +62,8 @@ final class PageVisitor: Sendable {
         _ method: HTTPRequest.Method,
         _ path: String,
         _ body: [UInt8]?,
-        _ type: String
+        _ type: String,
+        referer: String? = nil
     ) async throws -> Response {
         var headers: HTTPFields = [
             .accept: "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8",
@@ -55,6 +72,7 @@ final class PageVisitor: Sendable {
         let cookies = jar.withLock { $0.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" } }
         if !cookies.isEmpty { headers[.cookie] = cookies.joined(separator: "; ") }
         if body != nil { headers[.contentType] = type }
+        headers[.referer] = referer
         let response = try await site.send(method, path, bytes: body, headers)
         for cookie in response.headers[values: .setCookie] {
             let pair = cookie.prefix { $0 != ";" }.split(separator: "=", maxSplits: 1).map(String.init)

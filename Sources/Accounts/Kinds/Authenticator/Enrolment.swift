@@ -60,7 +60,15 @@ extension Signups {
         let row = try await database.read(
             "SELECT generation FROM enrolments WHERE draft = \(draft.id) AND field = \(field.name.rawValue)"
         ).first
-        let generation = try row?.decode(Int.self) ?? 0
+        return enrolment(in: field, try row?.decode(Int.self) ?? 0, of: draft)
+    }
+
+    /// The same for a draft that is not stored, so no guess was made.
+    package func firstEnrolment(at step: Step, of draft: Draft) -> Enrolment? {
+        step.fields.first { $0.kind is TOTPField }.map { enrolment(in: $0, 0, of: draft) }
+    }
+
+    private func enrolment(in field: Field, _ generation: Int, of draft: Draft) -> Enrolment {
         let names = flow.fields.filter(\.isIdentifier).compactMap { draft.values.json(of: $0.name)?.string }
         return Enrolment(
             secret: secrets(of: field.name, generation, of: draft)[0],

@@ -28,7 +28,8 @@ extension Signups {
         }
         var values = Values()
         values.fill(code.proves, with: address, in: flow)
-        let (draft, token) = newDraft(with: values, in: language)
+        let token = Token<Draft>(for: ID())
+        let draft = newDraft(with: values, in: language, token: token)
         do throws(RedeemError) {
             try await exchange(ticket, for: draft, codeField.name, code, address)
         } catch {

@@ -10,15 +10,33 @@ struct ProblemMiddleware: RouterMiddleware {
     /// All flows. The first one also answers errors at paths that belong to no flow.
     let sites: [FlowSite]
 
-    /// The languages of the flow; the first is the default.
-    private var languages: [Language] { sites[0].signups.flow.languages }
+    let languages: LanguageChoice
 
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         var context = context
-        context.language =
-            ReturnTargets(hosts: nil, provider: sites[0].provider).language(of: request)
-            ?? Language.negotiated(request.headers[.acceptLanguage], among: languages)
         context.representation = Representation(accept: request.headers[.accept]) ?? .json
+        guard context.representation == .page else {
+            context.language = language(of: request)
+            return try await respond(request, context, next)
+        }
+        let (named, kept) = (languages.inQuery(of: request), languages.inCookie(of: request))
+        context.chosenLanguage = named ?? kept
+        context.language = context.chosenLanguage ?? language(of: request)
+        var response = try await PageRequest.$current.withValue(PageRequest(request)) {
+            try await respond(request, context, next)
+        }
+        // The following pages have the language, too.
+        if let named, named != kept { response.headers.append(languages.cookie.set(named.tag)) }
+        return response
+    }
+
+    /// The language that an application has asked for, or that the client prefers; by default the first one of the flow.
+    private func language(of request: Request) -> Language {
+        ReturnTargets(hosts: nil, provider: sites[0].provider).language(of: request)
+            ?? Language.negotiated(request.headers[.acceptLanguage], among: languages.languages)
+    }
+
+    private func respond(_ request: Request, _ context: RequestScope, _ next: Next) async throws -> Response {
         do {
             return try await next(request, context)
         } catch {

@@ -15,3 +15,15 @@ struct StepLookup: RouterMiddleware {
         return try await next(request, context)
     }
 }
+
+/// Takes the first step for the step of a page that starts a draft.
+struct FirstStepLookup: RouterMiddleware {
+    /// Nil if the first page has no form of a step.
+    let step: Step?
+
+    func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
+        var context = context
+        if context.representation == .page { context.step = step }
+        return try await next(request, context)
+    }
+}

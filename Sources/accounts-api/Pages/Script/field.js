@@ -19,11 +19,11 @@ class Field {
     this.message = one(".refusal", element);
     this.read = answerReaders[dataset.answer] ?? answerReaders.string;
     /// When the server checks the value: "after-pause" in typing, "at-once", or never (undefined).
-    this.liveCheck = dataset.liveCheck;
+    this.liveCheck = hasDraft ? dataset.liveCheck : undefined;
     this.isSecret = "secret" in dataset;
     this.isRetyped = "retype" in dataset;
-    /// The name of the field whose value this one repeats.
-    this.confirms = dataset.confirms;
+    /// The name of the field whose value this one repeats. Without a draft, nothing tells when to ask for it.
+    this.confirms = hasDraft ? dataset.confirms : undefined;
     this.isRequired = (!!this.control?.required || "required" in dataset) && !("set" in dataset);
     this.isRefused = !!this.message?.textContent;
     /// The value that the server accepted last, as JSON.

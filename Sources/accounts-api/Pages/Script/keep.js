@@ -1,7 +1,8 @@
-// The tab keeps unsent answers, and restores them when the page is loaded again. It never keeps secrets.
+// The tab keeps unsent answers, and restores them when the page is loaded again. It never keeps secrets. On the first page
+// it keeps them only while the page is loaded in another language.
 
 const storagePrefix = "signup:";
-const storageKey = form && `${storagePrefix}${form.dataset.draft}:${form.dataset.step}`;
+const storageKey = form && `${storagePrefix}${form.dataset.draft ?? "first"}:${form.dataset.step}`;
 
 function keepAnswers() {
   const kept = fields.filter((field) => !field.isSecret).map((field) => [field.name, field.kept]);

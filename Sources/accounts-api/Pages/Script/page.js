@@ -8,6 +8,8 @@ const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
 /// The form of the step; null on the other pages.
 const form = document.getElementById("answers");
+/// False on the first page, whose form starts the sign-up: the server has no draft yet to check values for.
+const hasDraft = !!form?.dataset.draft;
 const nextButton = form && one("button.main", form);
 const language = document.documentElement.lang;
 

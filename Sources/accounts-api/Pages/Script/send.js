@@ -4,6 +4,7 @@ let isSending = false;
 
 /// Submits the form, or shows what is wrong with it and moves the focus there.
 async function submitOrShowProblems() {
+  if (!hasDraft) return form.requestSubmit();
   hush();
   showBusy(nextButton);
   for (const field of fields) if (field.isFine) showConfirmation(field);
@@ -23,7 +24,8 @@ async function showProblem(field) {
 }
 
 function submit(event) {
-  if (!isReady()) {
+  if (!hasDraft) submitOnce(event);
+  else if (!isReady()) {
     event.preventDefault();
     submitOrShowProblems();
   } else if (fields.some((field) => "nativeSubmit" in field.element.dataset)) submitOnce(event);

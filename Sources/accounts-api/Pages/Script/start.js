@@ -27,8 +27,9 @@ function focusHeading() {
 
 function startStep() {
   // An earlier sign-up in this tab may belong to another person.
-  forgetSignups(`${storagePrefix}${form.dataset.draft}:`);
+  forgetSignups(storageKey.slice(0, storageKey.lastIndexOf(":") + 1));
   restoreAnswers();
+  if (!hasDraft) forgetAnswers();
   for (const field of fields) {
     if (field.confirms && !field.isRefused) field.element.hidden = true;
     showDayInWords(field);
@@ -39,6 +40,7 @@ function startStep() {
   nameEnterKeys();
   form.addEventListener("keydown", continueOnEnter);
   form.addEventListener("submit", submit);
+  one(".languages")?.addEventListener("submit", keepAnswers);
   document.documentElement.dataset.started = "yes";
   if (!cameBack()) focusFirstField();
   checkFilledFields();

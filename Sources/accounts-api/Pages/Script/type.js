@@ -10,7 +10,7 @@ function listenToTyping(field) {
     if (!event.isComposing) keepDigits(field.control);
     field.clear();
     hideConfirmation(field);
-    keepAnswers();
+    if (hasDraft) keepAnswers();
     updateNext();
     showDayInWords(field);
     clearTimeout(pause);

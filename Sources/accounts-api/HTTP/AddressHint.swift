@@ -1,0 +1,32 @@
+import Accounts
+import Foundation
+import Hummingbird
+
+/// An address or a username that the form of the first page is filled in with. It comes from the link to the page, so it
+/// is only shown: nothing is stored, sent or looked up until the person sends the form.
+struct AddressHint {
+    let text: String
+
+    /// The length of the longest address.
+    private static let maximumBytes = 254
+
+    init?(_ text: String) {
+        guard (1...Self.maximumBytes).contains(text.utf8.count),
+            !text.unicodeScalars.contains(where: {
+                [.control, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
+            })
+        else { return nil }
+        self.text = text
+    }
+
+    /// The text for a query.
+    var encoded: String { text.addingPercentEncoding(withAllowedCharacters: ReturnTarget.unreserved) ?? "" }
+
+    /// - Parameter authorization: the request of an application, whose hint counts less than that in the query.
+    init?(of request: Request, _ authorization: AuthorizationRequest? = nil) {
+        let query = request.uri.queryParameters
+        let named = ["login_hint", "email"].lazy.compactMap { query[$0[...]] }.first.map { String($0) }
+        guard let hint = (named ?? authorization?.loginHint).flatMap({ AddressHint($0) }) else { return nil }
+        self = hint
+    }
+}

@@ -1,0 +1,79 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+
+/// The language that a person, or the link to the first page, has chosen for the pages.
+struct LanguageChoice: Sendable {
+    /// The languages of the flow.
+    let languages: [Language]
+    let cookie: TokenCookie
+    /// The paths whose query may choose a language.
+    let paths: Set<String>
+
+    init(languages: [Language], isSecure: Bool, sites: [FlowPurpose]) {
+        self.languages = languages
+        cookie = Self.cookie(isSecure: isSecure)
+        paths = Set(sites.map(\.path) + ["/sign-in"])
+    }
+
+    /// The cookie of the choice. It has a tag such as `ko`, and lives as long as the browser.
+    static func cookie(isSecure: Bool) -> TokenCookie { TokenCookie("locale", isSecure: isSecure) }
+
+    /// `ui_locales` is the name in OpenID Connect, and has several tags, the best first.
+    static let parameters: Set<String> = ["locale", "ui_locales"]
+
+    /// The first language of the flow that the query names; nil on other pages, or if it names none.
+    func inQuery(of request: Request) -> Language? {
+        guard [.get, .head].contains(request.method), paths.contains(request.uri.path), request.uri.query != nil else {
+            return nil
+        }
+        let query = request.uri.queryParameters
+        let tags = ["locale", "ui_locales"].flatMap { name in
+            (query[name[...]] ?? "").split { $0 == " " || $0 == "+" }.prefix(32)
+        }
+        return tags.lazy.compactMap { language(String($0)) }.first
+    }
+
+    func inCookie(of request: Request) -> Language? {
+        cookie.values(in: request.headers).first.flatMap { language($0) }
+    }
+
+    func language(_ tag: String) -> Language? { languages.language(for: tag) }
+}
+
+/// The switch of languages at the foot of every page.
+struct LanguageRoutes: Sendable {
+    let choice: LanguageChoice
+    let sites: [FlowSite]
+
+    /// Below a path that proxies pass to the service already.
+    static let path = "/sign-in/language"
+
+    /// Keeps the language for the pages of this browser, and for the draft on whose page it was chosen. Returns to that
+    /// page.
+    @Sendable func choose(_ request: Request, _ context: RequestScope) async throws -> Response {
+        let page = context.answers["page"]?.json?.string.flatMap { PageAddress($0) }
+        let target = page?.text ?? sites[0].purpose.path
+        guard let tag = context.answers["locale"]?.json?.string, let language = choice.language(tag) else {
+            return Pages.seeOther(target)
+        }
+        if let site = sites.first(where: { $0.has(page?.path ?? "") }),
+            let token = site.cookie.values(in: request.headers).first.flatMap({ Token<Draft>($0) })
+        {
+            try await site.signups.choose(language, for: token)
+        }
+        return Pages.seeOther(target, [.setCookie: choice.cookie.set(language.tag).value])
+    }
+
+    var operations: [Operation] {
+        [
+            .init(
+                .post,
+                String(Self.path.dropFirst()),
+                .form("chooseLanguage", secretMembers: []),
+                responses: [.seeOther: .nothing],
+                .signInPage(choose)
+            )
+        ]
+    }
+}

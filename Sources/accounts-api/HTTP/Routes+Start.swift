@@ -1,0 +1,123 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+
+/// The form of the first step, before it starts a draft.
+struct FirstFormBody {
+    /// Names that no field can have, because they have a dot.
+    static let formName: FieldName = "start.form"
+    /// Beside the answers, the form has the members of a ``StartRequest``.
+    static let startNames: Set<FieldName> = ["locale", "request", FieldName(ReturnTarget.name)]
+
+    let form: FirstForm
+    let start: StartRequest
+    /// The answers to the step.
+    let answers: Answers
+
+    /// Returns nil if the body is not that of such a form.
+    init?(_ body: Answers, in language: Language, of languages: [Language]) throws {
+        guard let text = body[Self.formName]?.json?.string else { return nil }
+        form = FirstForm(text) ?? FirstForm()
+        start = try StartRequest(
+            Answers(body.members.filter { Self.startNames.contains($0.name) }),
+            in: language,
+            of: languages
+        )
+        answers = Answers(body.members.filter { $0.name != Self.formName && !Self.startNames.contains($0.name) })
+    }
+}
+
+extension FlowSite {
+    /// Starts a draft. If the page sends the answers to the first step along, submits them to the draft in the same
+    /// request. The draft is started first, so that all limits and refusals are those of a step.
+    func startPage(
+        _ request: Request,
+        _ context: RequestScope,
+        _ start: (Request, RequestScope) async throws -> Answer
+    ) async throws -> Response {
+        guard let step = context.step else {
+            return try await pages.response(to: .start, start(request, context), in: context.language)
+        }
+        let languages = signups.flow.languages
+        guard let files = context.formWithFiles else {
+            guard let body = try FirstFormBody(context.answers, in: context.language, of: languages) else {
+                return try await pages.response(to: .start, start(request, context), in: context.language)
+            }
+            return try await begin(body, at: step, request, context)
+        }
+        do {
+            return try await uploads.withAnswers(in: files, of: request, to: step, context) { answers in
+                let body =
+                    try FirstFormBody(answers, in: context.language, of: languages)
+                    ?? FirstFormBody(
+                        Answers([.init(FirstFormBody.formName, .json(.string("")))] + answers.members),
+                        in: context.language,
+                        of: languages
+                    )!
+                return try await begin(body, at: step, request, context)
+            }
+        } catch {
+            return try refused(error, nil, context)
+        }
+    }
+
+    private func begin(
+        _ body: FirstFormBody,
+        at step: Step,
+        _ request: Request,
+        _ context: RequestScope
+    ) async throws -> Response {
+        var context = context
+        context.language = body.start.language
+        let (draft, token): (Draft, Token<Draft>?)
+        do {
+            (draft, token) = try await drafts.begin(body.start, context) { signups, destination in
+                try await signups.start(by: body.form, in: body.start.language, for: destination)
+            }
+        } catch {
+            return try refused(error, body, context)
+        }
+        var response = await submit(body.answers, to: step, of: draft, request, context)
+        if let token {
+            response.headers.append(cookie.set(token.text, for: signups.remainingLife(of: draft)))
+        }
+        return response
+    }
+
+    /// The answer to the first step of a draft that has just been started. It is never an error, because the browser needs
+    /// the cookie of the draft in any case.
+    func submit(
+        _ answers: Answers,
+        to step: Step,
+        of draft: Draft,
+        _ request: Request,
+        _ context: RequestScope
+    ) async -> Response {
+        var context = context
+        (context.draft, context.step, context.answers, context.formWithFiles) = (draft, step, answers, nil)
+        context.subject.set(draft)
+        context.subject.set(step)
+        do {
+            return try await page(.submitForm, request, StepContext(context: context), drafts.submit)
+        } catch {
+            let problem = problem(for: error, draft.language, context.logger)
+            context.subject.set(problem)
+            return pages.response(to: problem, request, in: draft.language)
+        }
+    }
+
+    /// The first page again, if the person can solve the problem there.
+    private func refused(_ error: any Error, _ body: FirstFormBody?, _ context: RequestScope) throws -> Response {
+        let problem = problem(for: error, context.language, context.logger)
+        guard problem.isForTheSamePage else { throw problem }
+        context.subject.set(problem)
+        let page = pages.start(
+            after: problem,
+            body?.answers,
+            for: body?.start.request,
+            returningTo: body?.start.returnURL.flatMap { hosts?.allowed($0) },
+            in: context.language
+        )
+        return pages.response(page, in: context.language)
+    }
+}

@@ -1,0 +1,47 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+
+/// The request that a page answers, as far as every page depends on it.
+struct PageRequest: Sendable {
+    /// The request that is being answered.
+    @TaskLocal static var current: PageRequest?
+
+    /// The path and query at which a browser gets the page again. After a form, that of the page with the form.
+    let address: String?
+    /// Whether a GET at the address of the request gives the same page.
+    let isRead: Bool
+
+    init(_ request: Request) {
+        isRead = [.get, .head].contains(request.method)
+        // The forms of this service only: the origin check refuses those of others.
+        let referer = request.headers[.referer]?.split(separator: "://", maxSplits: 1).last?.drop { $0 != "/" }
+        let address = isRead ? Substring(request.uri.string) : referer
+        self.address = address.flatMap { PageAddress(Self.withoutLanguage($0)) }?.text
+    }
+
+    /// Without the parameters that choose a language, which would count more than the choice of the person.
+    private static func withoutLanguage(_ address: Substring) -> String {
+        let parts = address.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1)
+        guard parts.count == 2 else { return parts.first.map(String.init) ?? "" }
+        let kept = parts[1].split(separator: "&").filter { pair in
+            !LanguageChoice.parameters.contains(String(pair.prefix { $0 != "=" }))
+        }
+        return kept.isEmpty ? String(parts[0]) : "\(parts[0])?\(kept.joined(separator: "&"))"
+    }
+}
+
+/// The path and query of a page of this service. A redirect to it cannot lead to another site.
+struct PageAddress {
+    let text: String
+
+    /// Returns nil unless the text begins with one slash, and contains no character that browsers remove or change.
+    init?(_ text: String) {
+        guard text.utf8.count <= 8192, text.hasPrefix("/"), !text.hasPrefix("//"),
+            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") })
+        else { return nil }
+        self.text = text
+    }
+
+    var path: String { String(text.prefix { $0 != "?" && $0 != "#" }) }
+}

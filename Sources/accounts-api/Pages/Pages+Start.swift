@@ -1,0 +1,99 @@
+import Accounts
+import Hummingbird
+
+extension Pages {
+    /// The step whose form the first page shows; nil if a field of it has a name that the form needs for itself.
+    var firstStep: Step? {
+        signups.flow.steps.first.flatMap { step in
+            step.fields.contains { FirstFormBody.startNames.contains($0.name) } ? nil : step
+        }
+    }
+
+    /// The first page, as the browser has asked for it.
+    func first(_ request: Request, notice: Word?, after problem: Problem? = nil, in language: Language) -> Page {
+        let ticket = request.uri.queryParameters["request"].map { String($0) }
+        let hint = AddressHint(of: request, ticket.flatMap { provider?.request(ticket: $0) })
+        return start(
+            notice: notice,
+            after: problem,
+            hint.flatMap { filledIn($0) },
+            for: ticket,
+            returningTo: returnURL(in: request),
+            in: language
+        )
+    }
+
+    /// The answers to the first step with the address; nil if the step asks for none, or the hint is not an address.
+    private func filledIn(_ hint: AddressHint) -> Answers? {
+        guard let field = firstStep?.fields.first(where: { $0.control.type == "email" }), EmailAddress(hint.text) != nil
+        else { return nil }
+        return Answers([.init(field.name, .json(.string(hint.text)))])
+    }
+
+    /// The first page, if there is no sign-up or the sign-up has ended: the form of the first step. The form that it
+    /// sends starts the sign-up, so a page that is only read writes nothing.
+    ///
+    /// - Parameters:
+    ///   - problem: why there is no sign-up, or why it could not start.
+    ///   - answers: what the form is filled in with.
+    ///   - authorization: the ticket of the request of an application.
+    ///   - returnURL: the page behind a proxy to which the person returns after the sign-up.
+    func start(
+        notice: Word? = nil,
+        after problem: Problem? = nil,
+        _ answers: Answers? = nil,
+        for authorization: String? = nil,
+        returningTo returnURL: String? = nil,
+        in language: Language
+    ) -> Page {
+        let messages = language.messages
+        let isSignup = signups.flow.purpose == .signup
+        let text = isSignup ? messages.signUp(serviceName: signups.serviceName) : messages.text(.recoverText)
+        var members: [JSON.Member] = [
+            .init("request", authorization.map(JSON.string) ?? .null),
+            .init("return_to", returnURL.map(JSON.string) ?? .null), .init("text", .string(text)),
+            .init(
+                "sign_in",
+                .string(ReturnTarget(url: authorization.map(AuthorizePages.path) ?? returnURL).carried(by: "/sign-in"))
+            ),
+        ]
+        var title = isSignup ? text : messages.text(.recoverTitle)
+        if let firstStep {
+            let form = FirstForm()
+            let shown = step(firstStep, form, after: problem, answers, in: language)
+            if isSignup { title = shown.title }
+            members += shown.members + [.init("form", .string(form.text))]
+        } else {
+            members.append(
+                .init("steps", .array(signups.flow.steps.map { ["title": .string($0.titles[language] ?? "")] }))
+            )
+        }
+        let isFresh = notice == nil && problem == nil
+        return Page(
+            template: .start,
+            title: title,
+            status: problem?.slug.status ?? .ok,
+            headers: problem?.headers ?? [:],
+            notice: notice.map { messages.text($0.inFlow(of: signups.flow.purpose)) } ?? problem?.notice(in: language),
+            isNews: notice.map { $0 != .noSignup } ?? false,
+            isPublic: isFresh,
+            description: isFresh ? messages.text(isSignup ? .description : .recoverText) : nil,
+            members: members
+        )
+    }
+
+    private func step(
+        _ step: Step,
+        _ form: FirstForm,
+        after problem: Problem?,
+        _ answers: Answers?,
+        in language: Language
+    ) -> Page {
+        let draft = signups.unstoredDraft(of: form, in: language)
+        let enrolment = signups.firstEnrolment(at: step, of: draft)
+        let shown = Representations(signups: signups).step(step, of: draft, enrolment)
+        // Only the refusal of answers belongs to the form.
+        let refusal = problem.flatMap { $0.slug == .validationFailed ? $0 : nil }
+        return self.step(shown, step, of: draft, after: refusal, answers, in: language)
+    }
+}
