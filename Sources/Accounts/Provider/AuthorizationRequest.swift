@@ -23,7 +23,9 @@ package struct AuthorizationRequest: Hashable, Sendable {
     package private(set) var madeAt: Date
     /// Whether the person has created an account for the request.
     private(set) var isAnsweredBySignUp = false
-    /// The session whose account the person has chosen for the request; nil without a choice.
+    /// The session whose account the person has chosen for the request, on the page that asks or by signing in for the
+    /// request; nil without a choice. A session that has begun for another purpose is no choice: a program on the device
+    /// may wait for it.
     private(set) var chosen: ID<AccountSession>?
     /// The account of the `id_token_hint`, which is the only one that can answer the request; nil for any account.
     private(set) var expected: ID<Account>?
@@ -49,9 +51,9 @@ package struct AuthorizationRequest: Hashable, Sendable {
     package var allowsSignUp: Bool { expected == nil }
 
     /// Returns a copy that says that the person has chosen the account of the session.
-    package func choosing(_ session: AccountSession) -> AuthorizationRequest {
+    package func choosing(_ session: ID<AccountSession>) -> AuthorizationRequest {
         var request = self
-        request.chosen = session.id
+        request.chosen = session
         return request
     }
 

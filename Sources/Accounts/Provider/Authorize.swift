@@ -87,8 +87,8 @@ extension Provider {
         if let expected = request.expected, expected != session.account.id { return .signInAnew }
         if request.needsNewSession, session.createdAt < request.madeAt { return .signInAnew }
         if session.isIdle { return .confirm }
-        // A sign-in or sign-up for this request has already chosen the account.
-        let hasChosen = session.createdAt >= request.madeAt || request.chosen == session.id
+        let hasSignedUp = request.isAnsweredBySignUp && session.createdAt >= request.madeAt
+        let hasChosen = hasSignedUp || request.chosen == session.id
         let asks = !request.prompts.isDisjoint(with: [.create, .selectAccount]) || isUnknownProgram(request)
         if asks, !hasChosen { return .choose }
         if needsProof(request, session) { return .confirm }

@@ -38,7 +38,7 @@ extension Draft {
     ///   the person need not prove again who they are.
     package func authorization(recoveredBy session: AccountSession) -> AuthorizationRequest? {
         guard let authorization = values.authorization, authorization.tokenHash == tokenHash else { return nil }
-        return authorization.request.made(at: session.createdAt)
+        return authorization.request.made(at: session.createdAt).choosing(session.id)
     }
 
     /// The URLs to which the browser may go after the commit: the redirect URI of the request, and the application's

@@ -110,7 +110,7 @@ struct AuthorizePages: Sendable {
         let name = session?.account.email ?? session?.account.username ?? ""
         let target = ReturnTarget(authorization, provider.keys)
         // The ticket in the URL contains the choice. It is encrypted, so only this page can make such a URL.
-        let chosen = session.map { authorization.choosing($0) } ?? authorization
+        let chosen = session.map { authorization.choosing($0.id) } ?? authorization
         let page = Page(
             template: .choice,
             title: language.messages.text(.chooseAccount),

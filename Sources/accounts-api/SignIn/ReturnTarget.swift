@@ -52,6 +52,15 @@ extension ReturnTarget {
         self.init(url: AuthorizePages.path(authorization.ticket(keys)), authorization: authorization)
     }
 
+    /// Returns the target with an authorization request that says that the person has chosen the account of the session
+    /// that the answer has begun. Returns the same target if the answer has begun none, or waits for a second factor.
+    func chosen(by answer: Answer, _ provider: Provider?) -> ReturnTarget {
+        guard let authorization, let provider, let session = answer.json?["session"], session["state"] == "active",
+            let id = session["id"]?.string.flatMap({ ID<AccountSession>($0) })
+        else { return self }
+        return ReturnTarget(authorization.choosing(id), provider.keys)
+    }
+
     /// Reads the target from the query of a page. It is the account if the query names none, or a page that is not
     /// permitted.
     init(of request: Request, among targets: ReturnTargets) {

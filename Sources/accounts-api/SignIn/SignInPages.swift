@@ -225,6 +225,7 @@ struct SignInPages: Sendable {
     ) async throws -> Response {
         do {
             let answer = try await act()
+            let target = target.chosen(by: answer, returnTargets.provider)
             let code = answer.json?["recovery_code"]?.string
             let newCode = code.map { pages.newRecoveryCode($0, next: target.url ?? "/account", in: context.language) }
             if var page = newCode ?? last.map({ pages.form($0, in: context.language) }) {

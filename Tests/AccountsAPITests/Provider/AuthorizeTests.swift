@@ -61,8 +61,9 @@ struct AuthorizeTests {
             let target = try #require(page.html.firstMatch(of: /name="return_to" value="([^"]+)"/)?.1)
             let form = "identifier=kim&password=a+pass+phrase+of+mine&return_to=\(String(target).formEncoded)"
             let signedIn = try await kim.send(.post, "/sign-in", form)
-            #expect(signedIn.status == 303 && signedIn.headers[.location] == String(target))
-            let back = try await RelyingParty.Redirect(kim.send(.get, String(target)))
+            let next = try #require(signedIn.headers[.location])
+            #expect(signedIn.status == 303 && next.hasPrefix("/oauth/authorize/continue?request="))
+            let back = try await RelyingParty.Redirect(kim.send(.get, next))
             #expect(back.address == shop.redirectURI && back.query["code"] != nil)
         }
     }
@@ -211,6 +212,33 @@ struct AuthorizeTests {
             #expect(page.status == 200 && page.body.contains("Continue to Reader"))
             let silent = try await RelyingParty.Redirect(kim.send(.get, shop.reader.url(["prompt": "none"])))
             #expect(silent.query["error"] == "account_selection_required")
+        }
+    }
+
+    @Test func `a program that has asked before the person signed in for something else gets no code`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            try await kim.send(.delete, "/session")
+            let asked = try await RelyingParty.Redirect(kim.send(.get, shop.reader.url()))
+            let ticket = try #require(asked.query["return_to"])
+            _ = try await kim.signIn()
+            let page = try await kim.send(.get, ticket)
+            #expect(page.status == 200 && page.body.contains("Continue to Reader"))
+            let chosen = try #require(RelyingParty.choice(on: page))
+            #expect(try await RelyingParty.Redirect(kim.send(.get, chosen)).query["code"] != nil)
+        }
+    }
+
+    @Test func `a person who signs in for a program goes back to it without another question`() async throws {
+        try await RelyingParty.with { shop in
+            try await Browser(shop.site).signUp()
+            let kim = PageVisitor(shop.site)
+            let page = try await kim.open(shop.reader.url())
+            let target = try #require(page.html.firstMatch(of: /name="return_to" value="([^"]+)"/)?.1)
+            let form = "identifier=kim&password=a+pass+phrase+of+mine&return_to=\(String(target).formEncoded)"
+            let next = try #require(try await kim.send(.post, "/sign-in", form).headers[.location])
+            #expect(try await RelyingParty.Redirect(kim.send(.get, next)).query["code"] != nil)
         }
     }
 
