@@ -29,6 +29,7 @@ struct AuthorizePages: Sendable {
     /// Redirects the browser from a POST to the path as a GET, with the form as its query. Browsers send the cookie of
     /// the session with a GET from another site, but not with a POST.
     private static func redirectedAsGET(_ request: Request, at path: String) async throws -> Response {
+        try BodyReader.refuseContentCoding(in: request.headers, accept: BodyType.form.rawValue)
         let body = try await BodyReader.read(request.body, of: request.bodyLength, upTo: maximumBytes)
         let query = body.withBytes { String(decoding: $0, as: UTF8.self) }
         guard BodyType(request.headers[.contentType]) == .form, query.utf8.allSatisfy({ (0x21...0x7E).contains($0) })

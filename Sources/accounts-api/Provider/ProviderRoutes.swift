@@ -87,6 +87,7 @@ struct ProviderRoutes: Sendable {
     // MARK: Requests and answers
 
     private static func parameters(of request: Request) async throws -> OAuthParameters {
+        try BodyReader.refuseContentCoding(in: request.headers, accept: BodyType.form.rawValue)
         guard BodyType(request.headers[.contentType]) == .form else {
             throw OAuthError("invalid_request", "The body is not application/x-www-form-urlencoded.")
         }

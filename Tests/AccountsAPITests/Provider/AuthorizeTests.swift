@@ -242,6 +242,17 @@ struct AuthorizeTests {
         }
     }
 
+    @Test(arguments: ["token", "par", "introspect", "revoke", "authorize", "logout"])
+    func `a compressed body is refused`(path: String) async throws {
+        try await RelyingParty.with { shop in
+            let headers: HTTPFields = [
+                .contentType: "application/x-www-form-urlencoded", .contentEncoding: "gzip",
+            ]
+            let answer = try await shop.site.send(.post, "/oauth/\(path)", bytes: Array("client_id=shop".utf8), headers)
+            #expect(answer.status == 415 && answer.headers[.acceptEncoding] == "identity")
+        }
+    }
+
     @Test func `prompt=select_account and create let the person choose`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
