@@ -19,6 +19,8 @@ final class DraftTurns: Sendable {
         /// the draft.
         var waiters: [ID<Draft>: [Waiter]] = [:]
         var numbers = 0
+        /// The number of admitted requests for each draft; no entry means none.
+        var admitted: [ID<Draft>: Int] = [:]
     }
 
     private let maximum: Int
@@ -27,6 +29,25 @@ final class DraftTurns: Sendable {
     /// - Parameter maximum: the number of requests that may wait for one draft.
     init(waiting maximum: Int) {
         self.maximum = maximum
+    }
+
+    /// Admits a request that does slow work before its turn, such as hashing a password. Returns false if as many
+    /// requests are admitted as may act on the draft and wait for it; the work of another one would be in vain. After
+    /// true, the caller must call ``leave(_:)``.
+    func admit(_ draft: ID<Draft>) -> Bool {
+        state.withLock { state in
+            guard state.admitted[draft, default: 0] <= maximum else { return false }
+            state.admitted[draft, default: 0] += 1
+            return true
+        }
+    }
+
+    /// Ends the admission of a request.
+    func leave(_ draft: ID<Draft>) {
+        state.withLock { state in
+            let others = state.admitted[draft, default: 1] - 1
+            state.admitted[draft] = others > 0 ? others : nil
+        }
     }
 
     /// Waits until the request may act on the draft. Unless this throws, the caller must call ``end(_:)``.

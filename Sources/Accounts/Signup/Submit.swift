@@ -86,7 +86,7 @@ extension Signups {
     /// nothing to write.
     ///
     /// The first change is made before the draft's turn, because it may take long, for example to hash a password or to
-    /// decode an image.
+    /// decode an image. If too many other requests are to write to the draft, throws `contended` before that.
     ///
     /// - Parameter revision: the revision that the client requires, if any.
     func revise(
@@ -96,6 +96,8 @@ extension Signups {
         _ change: (Draft) async throws(SubmitError) -> Change?
     ) async throws(SubmitError) -> Outcome {
         let draft = try await writable(draft, step, at: revision)
+        guard turns.admit(draft.id) else { throw .contended }
+        defer { turns.leave(draft.id) }
         let first = try await change(draft)
         var isFirst = true
         return try await retryingInTurn(draft) { (now) throws(SubmitError) -> Outcome? in

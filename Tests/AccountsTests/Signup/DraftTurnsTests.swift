@@ -20,6 +20,17 @@ struct DraftTurnsTests {
         while turns.waiting(for: draft) != number { await Task.yield() }
     }
 
+    @Test func `as many requests are admitted to a draft as may act on it and wait for it`() {
+        for _ in 1...5 { #expect(turns.admit(draft)) }
+        #expect(!turns.admit(draft))
+        #expect(turns.admit(ID<Draft>()), "another draft is independent")
+        turns.leave(draft)
+        #expect(turns.admit(draft))
+        #expect(!turns.admit(draft))
+        for _ in 1...5 { turns.leave(draft) }
+        #expect(turns.admit(draft))
+    }
+
     @Test func `four requests wait for a draft, and the fifth is refused`() async throws {
         #expect(try await turns.begin(draft) == false)
         let other = ID<Draft>()
