@@ -56,7 +56,7 @@ BEGIN
                 ('photos',         'SELECT, INSERT',                         'SELECT'),
                 ('outbox',         'SELECT, INSERT, UPDATE, DELETE', 'SELECT, INSERT, UPDATE, DELETE'),
                 ('applications',   'SELECT, INSERT, UPDATE, DELETE', 'SELECT, UPDATE'),
-                ('events',         'SELECT, UPDATE, DELETE',         'SELECT'),
+                ('events',         'SELECT, UPDATE (xid), DELETE',   'SELECT'),
                 ('event_sequences', NULL,                           'SELECT'),
                 ('deliveries',     'SELECT, UPDATE, DELETE',         'SELECT, INSERT, UPDATE'),
                 ('logouts',        'SELECT, UPDATE, DELETE',         'SELECT'),

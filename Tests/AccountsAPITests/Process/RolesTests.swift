@@ -281,6 +281,9 @@ struct RolesTests {
             let server = try installation.session(as: "accounts_server")
             #expect(isRefused("INSERT INTO audit (operator, act) VALUES ('mina', 'expire')", server))
             #expect(isRefused("SELECT FROM audit", server))
+            for change in ["type = 'account.erased'", "account = id", "sequence = 0"] {
+                #expect(isRefused("UPDATE events SET \(change)", server))
+            }
             #expect(isRefused("SELECT * FROM credentials", server))
             #expect(isRefused("DELETE FROM photos", server))
             for statement in [
