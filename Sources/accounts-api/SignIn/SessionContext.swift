@@ -18,6 +18,7 @@ struct SessionContext: ChildRequestContext {
     var answers: Answers
     /// A form with files, whose body is not read yet; nil if the body is of another type.
     let formWithFiles: FormWithFiles?
+    let subject: Subject
 
     init(context: RequestScope) throws {
         guard let session = context.session, let token = context.credentials.token(of: AccountSession.self) else {
@@ -28,7 +29,7 @@ struct SessionContext: ChildRequestContext {
         (self.session, self.token) = (session, token)
         representation = context.representation
         (network, language, answers) = (context.network, context.language, context.answers)
-        (step, formWithFiles) = (context.step, context.formWithFiles)
+        (step, formWithFiles, subject) = (context.step, context.formWithFiles, context.subject)
     }
 }
 

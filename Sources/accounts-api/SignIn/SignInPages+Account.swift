@@ -49,6 +49,7 @@ extension SignInPages {
                     representations: account.representations
                 ).problem(for: error)
                 guard found.isForTheSamePage else { throw found }
+                context.subject.set(found)
                 problem = found
             }
         }

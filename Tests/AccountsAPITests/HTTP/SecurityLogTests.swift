@@ -101,6 +101,21 @@ struct SecurityLogTests {
         }
     }
 
+    @Test func `a rate limit on a page of the account leaves the same line`() async throws {
+        let limits = Limits(byName: [.usernameChecks: Limit(1, per: .seconds(3600))], revisions: 600)
+        try await TestServer.with(limits: limits) { site in
+            try await Browser(site).signUp()
+            let kim = PageVisitor(site)
+            _ = try await kim.post("/sign-in", "identifier=kim&password=a+pass+phrase+of+mine")
+            for name in ["kim2", "kim3"] { _ = try await kim.post("/account/profile", "username=\(name)") }
+            #expect(
+                Self.events(of: site).map { $0.prefix(4) } == [
+                    ["notice", "refused", "rate-limited", "username_checks"]
+                ]
+            )
+        }
+    }
+
     @Test func `no other request has the network in its line`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
