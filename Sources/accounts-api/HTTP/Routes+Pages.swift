@@ -51,7 +51,10 @@ extension FlowSite {
             let isOver = draft.account != nil
             if isOver || draft.values.returnURL != url {
                 // The last page of a committed draft would not lead to the URL.
-                let page = isOver ? pages.first(request, notice: nil, in: language) : pages.goOn(returningTo: url, in: language)
+                let page =
+                    isOver
+                    ? pages.first(request, notice: nil, in: language)
+                    : pages.goOn(returningTo: url, in: language)
                 return pages.response(page, in: language)
             }
         }
