@@ -100,10 +100,13 @@ struct TextsReader {
             texts.texts["\(path).other"] = template(node, path, rule, plurals, at: key)
             return
         }
+        guard case .mapping(let mapping) = node else {
+            let either = TextRule.all["\(path).other"] == nil ? "" : "a text or "
+            mistakes.append(error("\"\(path)\" must be \(either)a mapping of texts", at: key))
+            return
+        }
         let name = file
-        guard let entry = attempt({ () throws(FlowFileError) in try FlowEntry(node, file: name) }),
-            case .mapping(let mapping) = node
-        else { return }
+        guard let entry = attempt({ () throws(FlowFileError) in try FlowEntry(node, file: name) }) else { return }
         for (key, value) in mapping {
             guard let part = key.scalar?.string else { continue }
             let inner = "\(path).\(part)"

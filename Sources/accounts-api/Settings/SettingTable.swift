@@ -59,7 +59,7 @@ struct SettingTable: Sendable {
         default: .derived("built in") { try Flow.standard(among: $0.read(\.texts)) },
         completion: .file(extensions: ["yaml", "yml"]),
         "YAML file that defines the flow",
-        parse: { try Flow(contentsOf: $0, among: $1.read(\.texts)) }
+        parse: flowFile
     )
     /// The languages that the service has.
     let texts = Setting<[Language]>(
@@ -359,6 +359,20 @@ private func connectionString(_ text: String) throws -> String {
             sslmode=verify-full, and sslrootcert if needed, or accept the risk by adding another sslmode
             """
     )
+}
+
+/// The flow may be in languages of the file of texts. If that file has mistakes, those of the flow are not known, except that
+/// its file cannot be read.
+@Sendable
+private func flowFile(_ path: String, _ source: SettingSource) throws -> Flow {
+    let languages: [Language]
+    do throws(SettingMistakes) {
+        languages = try source.read(\.texts)
+    } catch {
+        if !FileManager.default.isReadableFile(atPath: path) { return try Flow(contentsOf: path) }
+        throw error
+    }
+    return try Flow(contentsOf: path, among: languages)
 }
 
 /// Reports each mistake of the file as a mistake of the setting.

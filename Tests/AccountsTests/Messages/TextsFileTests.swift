@@ -172,7 +172,7 @@ struct TextsFileTests {
             ("languages:\n  en:\n    direction: up", "\"direction\" must be one of ltr, rtl, not \"up\"", 3),
             ("languages:\n  en:\n    wrds: {}", "unknown key \"wrds\"", 3),
             ("languages:\n  en:\n    words:\n      nxt: A", "unknown key \"nxt\" in \"words\"", 4),
-            ("languages:\n  en:\n    words: Next", "expected a mapping", 3),
+            ("languages:\n  en:\n    words: Next", "\"words\" must be a mapping of texts", 3),
             (
                 "languages:\n  en:\n    words:\n      next: [A]",
                 "\"words.next\" must be a non-empty text in one line, without control characters", 4
@@ -259,7 +259,7 @@ struct TextsFileTests {
                 texts.yaml:4: unknown placeholder {b} in "words.next": it has none
                 texts.yaml:5: unknown key "nxt" in "words"
                 texts.yaml:6: "name" is missing: the name of the language in itself, such as 日本語
-                texts.yaml:7: "refusals.mismatch" must be a non-empty text in one line, without control characters
+                texts.yaml:7: "refusals.mismatch" must be a text or a mapping of texts
                 """
         )
         let unreadable = #expect(throws: TextsFileError.self) { try TextsFile(contentsOf: "/nowhere/texts.yaml") }
