@@ -186,8 +186,12 @@ extension Pages {
         )
     }
 
+    /// The page that shows new recovery codes. A single code replaces one that the person has just used.
     func recoveryCodes(_ codes: JSON, next: String, in language: Language) -> Page {
-        Page(
+        if case .array(let all) = codes, all.count == 1, let code = all[0].string {
+            return newRecoveryCode(code, next: next, in: language)
+        }
+        return Page(
             template: .codes,
             title: language.messages.text(.recoveryTitle),
             members: [.init("codes", codes), .init("next", .string(next))]

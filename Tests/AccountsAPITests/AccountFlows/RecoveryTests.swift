@@ -476,6 +476,7 @@ struct RecoveryTests {
             )
             let codes = try await kim.post("/recovery/second-factor", "second_factor=\(person.recoveryCodes[0])")
             #expect(codes.status == 200 && codes.has("<code>") && codes.has("href=\"/recovery/password\""))
+            #expect(codes.has("It replaces the one you just used"))
         }
     }
 
