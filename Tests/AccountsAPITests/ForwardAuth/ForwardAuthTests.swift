@@ -319,7 +319,9 @@ struct ForwardAuthTests {
         try await Self.with { site in
             try await site.readyAccount()
             let kim = PageVisitor(site)
-            #expect(try await !kim.send(.get, "/sign-in?return_to=\(target)").body.contains("return_to"))
+            let page = try await kim.send(.get, "/sign-in?return_to=\(target)").body
+            // Only the switch of languages has the address of the page.
+            #expect(page.firstMatch(of: /(name|href|action)="[^"]*return_to/) == nil)
             let form = "identifier=kim&password=a+pass+phrase+of+mine&return_to=\(target)"
             #expect(try await kim.send(.post, "/sign-in", form).headers[.location] == "/account")
             #expect(try await kim.send(.get, "/sign-in?return_to=\(target)").headers[.location] == "/account")
