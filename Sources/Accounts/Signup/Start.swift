@@ -92,6 +92,8 @@ extension Signups {
         token: Token<Draft>
     ) -> Draft {
         let (id, now) = (token.id, Date())
+        // The flow has no texts in another language.
+        let language = flow.languages.contains(language) ? language : flow.languages[0]
         var values = values
         if let destination { values.set(destination, tokenHash: token.hash) }
         let context = ValidationContext(

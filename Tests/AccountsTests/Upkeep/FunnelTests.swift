@@ -154,12 +154,13 @@ struct FunnelTests {
     @Test func `the duration of a step is counted from the last change of the draft`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.start()
-            try session.letPass("43 seconds")
+            try session.letPass("43 minutes")
             _ = try await service.submit(["email": "kim@example.com"], to: "email", of: service.signups.reread(draft))
             try await service.signups.funnel.flush(to: service.database)
             let seconds = try session.query("SELECT seconds FROM funnel_daily WHERE outcome = 'completed'").only
                 .decode(Int.self)
-            #expect((43...45).contains(seconds))
+            // Seconds may pass on a busy machine, but no five minutes.
+            #expect((2580..<2880).contains(seconds))
         }
     }
 }
