@@ -406,7 +406,10 @@ struct ForwardAuthTests {
         try await Self.with { site in
             let kim = PageVisitor(site)
             let first = try await kim.open("/signup?return_to=\(target.formEncoded)")
-            #expect(first.status == 200 && !first.has("return_to") && !first.has("evil"))
+            // Only the switch of languages has the address of the page.
+            #expect(
+                first.status == 200 && first.html.firstMatch(of: /(name|href|action)="[^"]*(return_to|evil)/) == nil
+            )
             _ = try await kim.post("/signup", "locale=en&return_to=\(target.formEncoded)")
             _ = try await kim.fill(through: "terms")
             #expect(try await kim.post("/signup/commit").has("href=\"/account\""))
