@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from selenium.webdriver import Keys
 
 from server import serve
 from test_looks import violations
@@ -27,12 +28,9 @@ def test_a_person_begins_a_sign_up_in_japanese(person, japanese_site):
     kim = person("ja", at=japanese_site)
     kim.open("/signup")
     assert kim.find("html").get_attribute("lang") == "ja"
-    assert kim.find("h1").text == "Acme の新規登録"
+    assert kim.find("h1").text == "メールアドレスの入力" and "Acme の新規登録" in kim.text
     assert violations(kim) == []
-    kim.press_focused_button()
-    kim.wait_for_path("/signup/email")
-    assert kim.find("h1").text == "メールアドレスの入力"
-    kim.type("email", "kim")
+    kim.type("email", "kim").send_keys(Keys.ENTER)
     kim.wait_until(lambda: "のようなメールアドレス" in kim.refusal("email"), "the refusal")
     kim.type("email", kim.email)
     kim.press_next()
