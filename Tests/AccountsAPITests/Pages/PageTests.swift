@@ -430,7 +430,7 @@ struct PageTests {
         try await TestServer.with { site in
             let kim = PageVisitor(site)
             let first = try await kim.open("/signup")
-            #expect(first.has("<title>Sign up for Acme</title>") && !first.has("noindex"))
+            #expect(first.has("? · Acme</title>") && first.has("<p>Sign up for Acme</p>") && !first.has("noindex"))
             #expect(first.has("<meta name=\"description\" content=\"Create your account in a few steps.\">"))
             let step = try await kim.post("/signup", "locale=en")
             #expect(step.has(" · Acme</title>") && step.has("<meta name=\"robots\" content=\"noindex\">"))
