@@ -16,6 +16,21 @@ def sign_up(kim):
     return kim
 
 
+def sign_up_with_app(kim):
+    """Signs up with an authenticator app, and keeps the recovery codes in `kim.recovery_codes`."""
+    kim.go_to("totp")
+    kim.submit_authenticator_code()
+    kim.wait_until(lambda: kim.find_all("#codes code"), "the recovery codes")
+    kim.recovery_codes = [code.text for code in kim.find_all("#codes code")]
+    kim.find("button.main").click()
+    kim.wait_for_path("/signup/terms")
+    kim.complete("terms")
+    kim.wait_for_path("/signup/review")
+    kim.find("button.main").click()
+    kim.wait_for_path("/signup")
+    return kim
+
+
 def sign_out(kim):
     kim.find("form[action='/account/sign-out'] button.main").click()
     kim.wait_for_path("/sign-in?signed-out")
@@ -109,6 +124,11 @@ def test_axe_finds_no_violation_and_controls_are_large(person, language, scheme)
 
 def check_looks(kim, page):
     kim.open(f"/{page}")
+    check_looks_of_open_page(kim, page)
+
+
+def check_looks_of_open_page(kim, page):
+    """Checks accessibility, width and the size of controls, in a window of 320 pixels."""
     assert violations(kim) == [], page
     assert kim.run_script("return document.documentElement.scrollWidth") <= 320, page
     small = kim.run_script(

@@ -101,6 +101,27 @@ struct EnumerationTests {
         }
     }
 
+    @Test(arguments: [("en", "You already have an account at Acme"), ("ko", "이미 Acme 계정이 있습니다")])
+    func `a sign-up with a registered address mails its owner the link to the page that signs in`(
+        language: String,
+        subject: String
+    ) async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount(Self.registered)
+            let stranger = site.visitor()
+            try await stranger.start(locale: language)
+            #expect(try await stranger.put("email", ["email": .string(Self.registered)]).status == 200)
+            try await site.service.deliver()
+            let mail = try #require(site.service.mailbox.mails.last)
+            #expect(mail.to == Self.registered && mail.subject == subject)
+            let links = mail.text.split(separator: "\n").filter { $0.contains("://") }
+            #expect(links == ["http://localhost:8080/sign-in"], "no other link")
+            #expect(Mailbox.code(in: mail.text) == nil)
+            let page = try await PageVisitor(site).open("/sign-in")
+            #expect(page.status == 200 && page.has("action=\"/sign-in\""))
+        }
+    }
+
     @Test(arguments: [false, true])
     func `a stranger's draft does not reveal that the owner of its address creates an account`(isDelivered: Bool)
         async throws

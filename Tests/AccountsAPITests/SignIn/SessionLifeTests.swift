@@ -1,8 +1,8 @@
-import Accounts
 import HTTPTypes
 import TestSupport
 import Testing
 
+@testable import Accounts
 @testable import accounts_api
 
 @Suite("The life of a session", .freshDatabase)
@@ -70,6 +70,31 @@ struct SessionLifeTests {
             let later = try version()
             try await kim.send(.get, "/session")
             #expect(try version() != later)
+        }
+    }
+
+    @Test func `a visit within a minute of the last one is one statement, which only reads`() async throws {
+        let metrics = Metrics()
+        try await TestServer.with(metrics: metrics) { site in
+            try await site.readyAccount()
+            let kim = Browser(site)
+            _ = try await kim.signIn()
+            let (holder, observer) = (try TestSupport.Session(), try TestSupport.Session())
+            try holder.lockTables()
+            let (trips, statements) = (metrics.exchanges.total("_count"), metrics.groups.total("_sum"))
+            for _ in 1...3 { #expect(try await kim.send(.get, "/session").status == 200) }
+            #expect(metrics.exchanges.total("_count") == trips + 3)
+            #expect(metrics.groups.total("_sum") == statements + 3)
+            try holder.run("COMMIT")
+
+            try holder.letPass("61 seconds")
+            try holder.lockTables()
+            async let later = kim.send(.get, "/session")
+            try await observer.waitUntilSomebodyIsBlocked()
+            try holder.run("COMMIT")
+            let status = try await later.status
+            #expect(status == 200)
+            #expect(metrics.exchanges.total("_count") == trips + 5, "a later visit also writes its time")
         }
     }
 
@@ -250,5 +275,26 @@ struct SessionLifeTests {
                 #expect(!stored.contains(secret))
             }
         }
+    }
+}
+
+extension Histogram {
+    /// The sum of the samples with this suffix over all labels.
+    fileprivate func total(_ suffix: String) -> Double {
+        family.samples.filter { $0.suffix == suffix }.reduce(0) { $0 + $1.value }
+    }
+}
+
+extension TestSupport.Session {
+    /// Begins a transaction that lets other sessions read all tables, but neither write nor lock a row.
+    fileprivate func lockTables() throws {
+        let tables = try query(
+            """
+            SELECT string_agg(oid::regclass::text, ', ') FROM pg_class
+             WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = (
+                SELECT relnamespace FROM pg_class WHERE oid = 'accounts'::regclass)
+            """
+        ).only.decode(String.self)
+        try run("BEGIN; LOCK TABLE \(tables) IN EXCLUSIVE MODE")
     }
 }

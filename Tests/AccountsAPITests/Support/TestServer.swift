@@ -41,6 +41,7 @@ struct TestServer: Sendable {
         signingClock: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         afterSignupURL: String? = nil,
         brand: Brand? = nil,
+        metrics: Metrics = Metrics(),
         _ body: @escaping @Sendable (TestServer) async throws -> Void
     ) async throws {
         try await TestSignups.with(
@@ -51,7 +52,8 @@ struct TestServer: Sendable {
             hashing: hashing,
             breached: breached,
             limits: limits,
-            waitingRequests: waitingRequests
+            waitingRequests: waitingRequests,
+            metrics: metrics
         ) { service in
             let log = CapturedLog()
             let routes = try Routes(
