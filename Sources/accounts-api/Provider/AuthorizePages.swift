@@ -253,7 +253,12 @@ extension Operation.Act {
         problems: [.noSession],
         needsKeys: true
     )
-    static let authorizeForm = Self("authorizeForm", "Repeats an authorization request as a GET", needsKeys: true)
+    static let authorizeForm = Self(
+        "authorizeForm",
+        "Repeats an authorization request as a GET",
+        problems: [.unsupportedMediaType],
+        needsKeys: true
+    )
     static let continueAuthorization = Self(
         "continueAuthorization",
         "Continues an authorization request after the person has signed in or up",
@@ -265,5 +270,10 @@ extension Operation.Act {
         "Signs out for an application; asks first unless the id_token_hint belongs to the session",
         needsKeys: true
     )
-    static let applicationSignOutForm = Self("applicationSignOutForm", "Repeats a sign-out as a GET", needsKeys: true)
+    static let applicationSignOutForm = Self(
+        "applicationSignOutForm",
+        "Repeats a sign-out as a GET",
+        problems: [.unsupportedMediaType],
+        needsKeys: true
+    )
 }

@@ -199,10 +199,30 @@ extension ProviderRoutes {
 extension Operation.Act {
     static let providerMetadata = Self("providerMetadata", "Describes the OpenID provider")
     static let authorizationServerMetadata = Self("authorizationServerMetadata", "Describes the server (RFC 8414)")
-    static let token = Self("token", "Exchanges a code or a refresh token for tokens", needsKeys: true)
-    static let pushRequest = Self("pushRequest", "Stores an authorization request for a minute", needsKeys: true)
+    static let token = Self(
+        "token",
+        "Exchanges a code or a refresh token for tokens",
+        problems: [.unsupportedMediaType],
+        needsKeys: true
+    )
+    static let pushRequest = Self(
+        "pushRequest",
+        "Stores an authorization request for a minute",
+        problems: [.unsupportedMediaType],
+        needsKeys: true
+    )
     static let userInfo = Self("userInfo", "Returns the claims of the person", needsKeys: true)
     static let userInfoForm = Self("userInfoForm", "Returns the claims of the person, by POST", needsKeys: true)
-    static let introspect = Self("introspect", "Tells an application about one of its tokens", needsKeys: true)
-    static let revoke = Self("revoke", "Ends a token of the application", needsKeys: true)
+    static let introspect = Self(
+        "introspect",
+        "Tells an application about one of its tokens",
+        problems: [.unsupportedMediaType],
+        needsKeys: true
+    )
+    static let revoke = Self(
+        "revoke",
+        "Ends a token of the application",
+        problems: [.unsupportedMediaType],
+        needsKeys: true
+    )
 }
