@@ -60,9 +60,9 @@ def test_sheets(browsers, language):
     )
     page = FOLDER / f"sheet-{language}.html"
     page.write_text(
-        "<!doctype html><meta charset=utf-8><style>body{margin:12px;background:#888;font:12px sans-serif;columns:3}"
+        "<!doctype html><meta charset=utf-8><style>body{margin:12px;background:#888;font:12px sans-serif;columns:2}"
         "figure{margin:0 0 12px;break-inside:avoid}div{display:flex;gap:4px;align-items:start}"
-        "img:nth-child(-n+2){width:78px}img{width:150px;max-height:260px;object-fit:cover;object-position:top}"
+        "img:nth-child(-n+2){width:130px}img{width:225px;max-height:400px;object-fit:cover;object-position:top}"
         f"figcaption{{color:#fff}}</style>{figures}"
     )
     set_size(browser, 1480)
