@@ -36,7 +36,8 @@ struct RelyingParty: Sendable {
             id_token_signing_alg: RS256
         """
 
-    static func registry(_ flow: Flow, publicURL: String) throws -> ApplicationRegistry {
+    /// - Parameter file: the text of the applications file.
+    static func registry(_ flow: Flow, publicURL: String, file: String = file) throws -> ApplicationRegistry {
         try ApplicationRegistry { () throws(ApplicationsFileError) in
             try Applications.parse(file, file: "applications.yaml", flow: flow, publicURL: publicURL) { path in
                 SecretFile(lines: path.hasSuffix("hooks") ? [webhookSecret] : secrets)
@@ -44,13 +45,19 @@ struct RelyingParty: Sendable {
         }
     }
 
-    /// Runs the server with both applications.
+    /// Runs the server with both applications, or with those of another applications file.
     static func with(
         flow: String? = nil,
         publicURL: String = "http://localhost:8080",
+        file: String = file,
         _ body: @escaping @Sendable (RelyingParty) async throws -> Void
     ) async throws {
-        try await TestServer.with(publicURL: publicURL, flow: flow, hasApplications: true) { site in
+        try await TestServer.with(
+            publicURL: publicURL,
+            flow: flow,
+            hasApplications: true,
+            applicationsFile: file
+        ) { site in
             try await body(RelyingParty(site: site))
         }
     }
@@ -149,10 +156,15 @@ struct RelyingParty: Sendable {
 
 extension Response {
     /// The claims of a token in the body, without a check of its signature; null if the member has no token.
-    func claims(of member: String = "id_token") -> JSON {
+    func claims(of member: String = "id_token") -> JSON { part(1, of: member) }
+
+    /// The header of a token in the body; null if the member has no token.
+    func header(of member: String) -> JSON { part(0, of: member) }
+
+    private func part(_ number: Int, of member: String) -> JSON {
         let parts = json[member]?.string?.split(separator: ".") ?? []
         guard parts.count == 3 else { return .null }
-        let base64 = parts[1].replacing("-", with: "+").replacing("_", with: "/")
+        let base64 = parts[number].replacing("-", with: "+").replacing("_", with: "/")
         let bytes = Data(base64Encoded: base64 + String(repeating: "=", count: (4 - base64.utf8.count % 4) % 4))
         return bytes.flatMap { try? JSON.read(Array($0)) } ?? .null
     }

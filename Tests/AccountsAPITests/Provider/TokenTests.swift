@@ -1,10 +1,10 @@
-import Accounts
 import Crypto
 import Foundation
 import HTTPTypes
 import TestSupport
 import Testing
 
+@testable import Accounts
 @testable import accounts_api
 
 @Suite("Tokens for applications", .freshDatabase)
@@ -43,14 +43,109 @@ struct TokenTests {
             let shown = try await shop.userInfo(access)
             #expect(shown.status == 200 && shown.json["sub"] == answer.claims()["sub"])
             #expect(shown.json["email"] == "kim@example.com" && shown.json["display_name"] == "Kim")
+            let bearer: HTTPFields = [.authorization: "Bearer \(access)"]
+            let posted = try await shop.site.send(.post, "/oauth/userinfo", bearer)
+            #expect(posted.status == 200 && posted.json == shown.json)
             let id = try #require(answer.json["id_token"]?.string)
             for text in ["x", id, "\(access.dropLast(2))AA"] {
                 let refused = try await shop.userInfo(text)
                 #expect(refused.status == 401 && refused.headers[.wwwAuthenticate]?.contains("invalid_token") == true)
             }
-            #expect(try await shop.site.send(.get, "/oauth/userinfo").status == 401)
+            for method in [HTTPRequest.Method.get, .post] {
+                #expect(try await shop.site.send(method, "/oauth/userinfo").status == 401)
+            }
             try await kim.send(.delete, "/session")
             #expect(try await shop.userInfo(access).status == 401)
+        }
+    }
+
+    @Test(arguments: [[], ["api.example", "other.example"]])
+    func `an access token names its type, issuer and end, itself, and one audience, the first of the file`(
+        audiences: [String]
+    ) async throws {
+        let file = "issuer_audience: [\(audiences.joined(separator: ", "))]\n\(RelyingParty.file)"
+        try await RelyingParty.with(file: file) { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            let first = try await shop.signIn(kim)
+            let second = try await shop.refresh(#require(first.json["refresh_token"]?.string))
+            for answer in [first, second] {
+                #expect(answer.header(of: "access_token")["typ"] == "at+jwt")
+                let claims = answer.claims(of: "access_token")
+                #expect(claims["iss"] == "http://localhost:8080")
+                #expect(claims["aud"]?.string == audiences.first ?? "http://localhost:8080")
+                guard case .integer(let issued)? = claims["iat"], case .integer(let end)? = claims["exp"] else {
+                    throw Missing()
+                }
+                #expect(end - issued == 300 && abs(Date().timeIntervalSince1970 - Double(issued)) < 120)
+                // The audience of an ID token is always its application.
+                #expect(answer.header(of: "id_token")["typ"] == "JWT" && answer.claims()["aud"] == "shop")
+                #expect(try await shop.userInfo(answer.json["access_token"]?.string ?? "").status == 200)
+            }
+            let ids = [first, second].map { $0.claims(of: "access_token")["jti"]?.string }
+            #expect(ids.allSatisfy { $0?.isEmpty == false } && Set(ids).count == 2)
+        }
+    }
+
+    @Test func `an access token that has expired is refused, although its session lasts`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            guard case .object(let claims) = try await shop.signIn(kim).claims(of: "access_token") else {
+                throw Missing()
+            }
+            let keys = SigningKeys(database: shop.site.service.database, keys: try KeyRing(TestSignups.keys))
+            let now = Int(Date().timeIntervalSince1970)
+            for (end, isActive) in [(now + 120, true), (now - 1, false)] {
+                let changed = claims.filter { $0.name != "exp" } + [JSON.Member("exp", .integer(end))]
+                let token = try await keys.sign(changed, type: .accessToken, by: .es256)
+                #expect(try await shop.userInfo(token).status == (isActive ? 200 : 401))
+                #expect(try await shop.post("/oauth/introspect", ["token": token]).json["active"] == .bool(isActive))
+            }
+        }
+    }
+
+    @Test func `sub is the same after the application is registered anew, and another one for a new account`()
+        async throws
+    {
+        @Sendable func subject(_ shop: RelyingParty, _ kim: Browser) async throws -> String {
+            let answer = try await shop.signIn(kim)
+            let access = try #require(answer.json["access_token"]?.string)
+            let subject = try #require(answer.claims()["sub"]?.string)
+            #expect(answer.claims(of: "access_token")["sub"]?.string == subject)
+            #expect(try await shop.userInfo(access).json["sub"]?.string == subject)
+            return subject
+        }
+        @Sendable func account() throws -> String {
+            try "\(TestSupport.Session().query("SELECT id FROM accounts").only.decode(ID<Account>.self))"
+        }
+        try await RelyingParty.with { shop in
+            try await shop.site.service.database.store([EventSubscriber(id: "shop")])
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            #expect(try await subject(shop, kim) == account())
+        }
+        let withoutShop = RelyingParty.file.replacing("id: shop", with: "id: wiki")
+        try await RelyingParty.with(file: withoutShop) { shop in
+            try await shop.site.service.database.store([EventSubscriber(id: "wiki")])
+            let kim = Browser(shop.site)
+            #expect(try await kim.signIn().status == 201)
+            #expect(try await kim.send(.get, shop.url()).status == 400)
+            var wiki = shop
+            wiki.id = "wiki"
+            #expect(try await subject(wiki, kim) == account(), "every application gets the same sub")
+        }
+        try await RelyingParty.with { shop in
+            try await shop.site.service.database.store([EventSubscriber(id: "shop")])
+            let kim = Browser(shop.site)
+            #expect(try await kim.signIn().status == 201)
+            let before = try account()
+            #expect(try await subject(shop, kim) == before)
+            #expect(try await kim.send(.delete, "/account").status == 204)
+            let lee = Browser(shop.site)
+            try await lee.signUp()
+            let after = try await subject(shop, lee)
+            #expect(try after == account() && after != before, "the address has another account now")
         }
     }
 
@@ -191,6 +286,7 @@ struct TokenTests {
 
     @Test func `a stolen refresh token ends the authorization at its second use`() async throws {
         try await RelyingParty.with { shop in
+            try await shop.site.service.database.store([EventSubscriber(id: "shop", events: ["refresh.reused"])])
             let kim = Browser(shop.site)
             try await kim.signUp()
             let stolen = try #require(try await shop.signIn(kim).json["refresh_token"]?.string)
@@ -202,14 +298,18 @@ struct TokenTests {
                 UPDATE authorizations SET refresh_tokens = regexp_replace(refresh_tokens, '@[0-9]+', '@0', 'g')
                 """
             )
+            #expect(try TestSupport.Session().number(of: "events") == 0)
             let thief = try await shop.refresh(stolen)
             #expect(thief.status == 400 && thief.json["error"] == "invalid_grant")
+            let events = "events WHERE type = 'refresh.reused' AND account = (SELECT id FROM accounts)"
+            #expect(try TestSupport.Session().number(of: events) == 1)
             #expect(
                 try TestSupport.Session().query("SELECT FROM outbox WHERE template = 'application-signed-out'").count
                     == 1
             )
             let owner = try #require(newest.json["refresh_token"]?.string)
             #expect(try await shop.refresh(owner).json["error"] == "invalid_grant")
+            #expect(try TestSupport.Session().number(of: events) == 1, "a further use finds nothing to end")
             #expect(try await shop.userInfo(newest.json["access_token"]?.string ?? "").status == 401)
         }
     }
@@ -257,6 +357,19 @@ struct TokenTests {
                 let refused = try await refresh(wider)
                 #expect(refused.status == 400 && refused.json["error"] == "invalid_scope")
             }
+        }
+    }
+
+    @Test func `a refresh counts as use of the session, and does not move its end`() async throws {
+        try await RelyingParty.with { shop in
+            let (kim, session) = (Browser(shop.site), try TestSupport.Session())
+            try await kim.signUp()
+            let token = try #require(try await shop.signIn(kim).json["refresh_token"]?.string)
+            try session.letPass("5 minutes")
+            let end = try session.query("SELECT ends_at::text FROM sessions").only.decode(String.self)
+            #expect(try await shop.refresh(token).status == 200)
+            #expect(try session.query("SELECT ends_at::text FROM sessions").only.decode(String.self) == end)
+            #expect(try session.number(of: "sessions WHERE last_seen_at > now() - interval '1 minute'") == 1)
         }
     }
 
@@ -310,6 +423,9 @@ struct TokenTests {
             let answer = try await shop.signIn(kim)
             let token = try #require(answer.json[kind]?.string)
             #expect(try await shop.reader.post("/oauth/revoke", ["token": token]).status == 200)
+            var stranger = shop
+            stranger.secret = "wrong"
+            #expect(try await stranger.post("/oauth/revoke", ["token": token]).status == 401)
             #expect(try await shop.userInfo(answer.json["access_token"]?.string ?? "").status == 200)
             #expect(try await shop.post("/oauth/revoke", ["token": token]).status == 200)
             #expect(try await shop.post("/oauth/revoke", ["token": "unknown"]).status == 200)

@@ -35,6 +35,7 @@ struct TestServer: Sendable {
         connections: ConnectionLimits = ConnectionLimits(),
         keyMismatch: KeyMismatch? = nil,
         hasApplications: Bool = false,
+        applicationsFile: String = RelyingParty.file,
         waitingRequests: Int = .max,
         patience: Patience = .lavish,
         forwardAuthHosts: Set<String> = [],
@@ -66,7 +67,7 @@ struct TestServer: Sendable {
                 assets: Assets.builtIn.branded(by: brand),
                 keyMismatch: keyMismatch,
                 applications: hasApplications
-                    ? RelyingParty.registry(service.signups.flow, publicURL: publicURL) : nil,
+                    ? RelyingParty.registry(service.signups.flow, publicURL: publicURL, file: applicationsFile) : nil,
                 patience: patience,
                 forwardAuth: forwardAuthHosts.isEmpty
                     ? nil

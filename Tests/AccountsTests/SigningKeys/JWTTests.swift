@@ -72,6 +72,8 @@ struct JWTTests {
         #"{"alg":"ES256","kid":"<ES>","typ":"JWT","b64":false}"#,
         #"{"alg":"ES256","kid":"<ES>","typ":"JWT","jku":"https://evil.example/keys"}"#,
         #"{"alg":"ES256","kid":"<ES>","typ":"JWT","jwk":{"kty":"oct","k":"AAAA"}}"#,
+        #"{"alg":"ES256","kid":"<ES>","typ":"JWT","x5u":"https://evil.example/chain"}"#,
+        #"{"alg":"ES256","kid":"<ES>","typ":"JWT","x5c":["AAAA"]}"#,
         #"{"alg":"none","alg":"ES256","kid":"<ES>","typ":"JWT"}"#, #"{"alg":"ES256","kid":"<ES>","kid":"<ES>"}"#,
         #"["ES256","<ES>","JWT"]"#, "null", "", "{",
     ])
