@@ -25,6 +25,26 @@ struct ApplicationSignOutTests {
         }
     }
 
+    @Test func `a request by POST is redirected to the same request by GET, which signs the person out`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            let hint = try #require(try await shop.signIn(kim).json["id_token"]?.string)
+            let form = RelyingParty.form(["id_token_hint": hint, "post_logout_redirect_uri": "https://shop.example/"])
+            let headers: HTTPFields = [
+                .contentType: "application/x-www-form-urlencoded", .origin: "https://shop.example",
+                .secFetchSite: "cross-site",
+            ]
+            // Browsers send no cookie of the session with this request.
+            let response = try await shop.site.send(.post, "/oauth/logout", bytes: Array(form.utf8), headers)
+            let next = try #require(response.headers[.location])
+            #expect(response.status == 303 && next == "/oauth/logout?\(form)")
+            #expect(try await kim.send(.get, "/session").status == 200)
+            #expect(try await kim.send(.get, next).headers[.location] == "https://shop.example/")
+            #expect(try await kim.send(.get, "/session").status == 401)
+        }
+    }
+
     @Test func `an expired hint is accepted, and with a hint whose key is deleted the person is asked`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
