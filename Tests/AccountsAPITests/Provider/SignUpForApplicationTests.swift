@@ -31,6 +31,30 @@ struct SignUpForApplicationTests {
         }
     }
 
+    @Test func `the commit makes account, session and events at once, and the way back makes the grant and the code`()
+        async throws
+    {
+        try await RelyingParty.with { shop in
+            let types = ["account.created", "session.created"]
+            try await shop.site.service.database.store([EventSubscriber(id: "shop", events: types)])
+            let (kim, session) = (Browser(shop.site), try TestSupport.Session())
+            try await kim.send(.post, "/signup", ["request": .string(request(shop, kim))])
+            let commit = try #require(await kim.signUp().commit)
+            let transactions = try session.query(
+                """
+                SELECT xmin::text FROM accounts UNION ALL SELECT xmin::text FROM sessions
+                 UNION ALL SELECT xmin::text FROM events
+                """
+            ).map { try $0.decode(String.self) }
+            #expect(transactions.count == 4 && Set(transactions).count == 1)
+            #expect(try session.number(of: "grants") == 0)
+            let href = try #require(commit.json["continue"]?["href"]?.string)
+            #expect(try await RelyingParty.Redirect(kim.send(.get, href)).query["code"] != nil)
+            #expect(try session.number(of: "grants") == 1)
+            #expect(try session.number(of: "authorizations WHERE code_use IS NULL") == 1)
+        }
+    }
+
     @Test func `a repeated commit and a reload of the last page lead to the application, too`() async throws {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
