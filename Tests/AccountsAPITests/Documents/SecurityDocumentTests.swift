@@ -36,6 +36,10 @@ struct SecurityDocumentTests {
         6.5.4 6.5.5 6.5.6 6.6.2 6.7.2 7.1.1 7.1.2 7.2.3 7.2.4 7.3.1 7.3.2 7.4.1 7.4.2 7.4.3 7.4.4 7.4.5 7.5.1 7.5.2
         7.6.1 7.6.2
         """,
+        "Tokens and applications beside OWASP ASVS 5.0": """
+        9.1.2 9.1.3 9.2.1 9.2.2 9.2.3 9.2.4 10.4.1 10.4.2 10.4.3 10.4.4 10.4.5 10.4.6 10.4.8 10.4.9 10.4.10 10.4.11
+        10.4.12 10.4.13 10.6.1 10.6.2 10.7
+        """,
         "Applications beside OAuth 2 and OpenID Connect": """
         O1 O2 O3 O4 O5 O6 O7 O8 O9 O10 O11 O12 O13 O14 O15 O16 O17 O18 O19 O20 O-create O-rp O-bc
         """,
