@@ -16,7 +16,7 @@ pytest.register_assert_rewrite("person", "relying_party", "visitor")
 from apache import Apache
 from browsers import start_browser
 from person import Person
-from relying_party import CALLBACK, RelyingParty
+from relying_party import CALLBACK, PROXIED, RelyingParty
 from running import running
 from server import free_port, serve
 from visitor import Visitor
@@ -75,7 +75,10 @@ def site(folder, ports, document):
     )
     (folder / "secret").write_text(SECRET)
     port = free_port()
-    with serve(LISTEN=f"127.0.0.1:{port}", PUBLIC_URL=f"http://localhost:{port}", APPLICATIONS_FILE=str(file)) as site:
+    url = f"http://localhost:{port}"
+    with serve(
+        LISTEN=f"127.0.0.1:{port}", PUBLIC_URL=url, APPLICATIONS_FILE=str(file), FORWARD_AUTH_HOSTS=PROXIED
+    ) as site:
         yield site
 
 

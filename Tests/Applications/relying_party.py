@@ -10,6 +10,8 @@ from joserfc.jwk import KeySet
 # No program listens at this address: the tests read the redirect and do not follow it.
 CALLBACK = "http://127.0.0.1:9/callback"
 NONCE = "a nonce of the tests"
+# An application behind a proxy, which asks the service who the person is.
+PROXIED = "app.example"
 VERIFIER = "a-verifier-of-the-tests-with-at-least-43-characters"
 
 
@@ -66,6 +68,18 @@ class RelyingParty:
             options={"require": ["iss", "sub", "aud", "exp", "iat", "sid", "at_hash"]},
         )
         assert claims == token.claims
+        return claims
+
+    def verified(self, text, audience, typ):
+        """Verifies another token of the service with joserfc and PyJWT. Returns its claims."""
+        keys = requests.get(self.metadata["jwks_uri"]).json()
+        token = joserfc.decode(text, KeySet.import_key_set(keys), algorithms=[self.algorithm])
+        key = jwt.PyJWKClient(self.metadata["jwks_uri"]).get_signing_key_from_jwt(text)
+        options = {"require": ["iss", "sub", "aud", "exp", "iat"]}
+        claims = jwt.decode(
+            text, key, algorithms=[self.algorithm], audience=audience, issuer=self.issuer, options=options
+        )
+        assert claims == token.claims and token.header["typ"] == jwt.get_unverified_header(text)["typ"] == typ
         return claims
 
     def introspect(self, token):

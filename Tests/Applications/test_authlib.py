@@ -1,8 +1,6 @@
 """Authlib as an application, with tokens that joserfc and PyJWT verify."""
 
-import base64
 import html
-import json
 import re
 
 import pytest
@@ -10,7 +8,7 @@ import requests
 from authlib.integrations.base_client import OAuthError
 from authlib.oidc.discovery import OpenIDProviderMetadata
 
-from relying_party import CALLBACK, NONCE
+from relying_party import CALLBACK, NONCE, PROXIED
 from visitor import parameters
 
 
@@ -57,8 +55,18 @@ def test_the_claims_of_an_access_token_are_those_of_the_id_token(relying_party, 
     claims = reader.claims(tokens)
     userinfo = reader.userinfo(tokens["access_token"]).json()
     assert userinfo == {name: claims[name] for name in ["sub", "email", "email_verified", "preferred_username"]}
-    header = json.loads(base64.urlsafe_b64decode(tokens["access_token"].split(".")[0] + "=="))
-    assert header["typ"] == "at+jwt"
+    access = reader.verified(tokens["access_token"], audience=reader.issuer, typ="at+jwt")
+    assert access["exp"] - access["iat"] == 300 and access["jti"]
+    assert (access["sub"], access["sid"], access["client_id"]) == (claims["sub"], claims["sid"], reader.name)
+
+
+def test_the_identity_that_a_proxy_passes_on_is_a_token_for_its_host(relying_party, visitor):
+    account = visitor.sign_up()["account"]
+    question = {"X-Original-URL": f"https://{PROXIED}/orders"}
+    answer = visitor.http.get(f"{visitor.site.url}/session/check", headers=question)
+    assert answer.status_code == 204
+    identity = relying_party().verified(answer.headers["X-Identity"], audience=PROXIED, typ="JWT")
+    assert identity["sub"] == account["id"] and 0 < identity["exp"] - identity["iat"] <= 300
 
 
 def test_an_older_application_gets_rs256(relying_party, visitor):
