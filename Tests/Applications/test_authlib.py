@@ -72,7 +72,12 @@ def test_the_identity_that_a_proxy_passes_on_is_a_token_for_its_host(relying_par
 def test_an_older_application_gets_rs256(relying_party, visitor):
     visitor.sign_up()
     older = relying_party("older", algorithm="RS256")
-    assert older.claims(older.sign_in(visitor))["sub"]
+    first = dict(older.sign_in(visitor))
+    second = dict(older.client.refresh_token(older.metadata["token_endpoint"], first["refresh_token"]))
+    claims = older.claims(first)
+    accesses = [older.verified(tokens["access_token"], older.issuer, "at+jwt") for tokens in [first, second]]
+    assert {(access["sub"], access["sid"]) for access in accesses} == {(claims["sub"], claims["sid"])}
+    assert accesses[0]["jti"] != accesses[1]["jti"]
 
 
 def test_an_app_without_a_secret_listens_on_any_port(relying_party, visitor):
