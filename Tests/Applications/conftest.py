@@ -11,10 +11,11 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SHOP = ROOT / "examples" / "shop"
 sys.path.insert(0, str(ROOT / "Tests" / "Browser"))
-pytest.register_assert_rewrite("person", "relying_party", "visitor")
+pytest.register_assert_rewrite("listener", "person", "relying_party", "visitor")
 
 from apache import Apache
 from browsers import start_browser
+from listener import Listener
 from person import Person
 from relying_party import CALLBACK, PROXIED, RelyingParty
 from running import running
@@ -74,12 +75,26 @@ def site(folder, ports, document):
         + REGISTRATIONS
     )
     (folder / "secret").write_text(SECRET)
-    port = free_port()
-    url = f"http://localhost:{port}"
-    with serve(
-        LISTEN=f"127.0.0.1:{port}", PUBLIC_URL=url, APPLICATIONS_FILE=str(file), FORWARD_AUTH_HOSTS=PROXIED
-    ) as site:
+    with serve_at_public_url(APPLICATIONS_FILE=str(file), FORWARD_AUTH_HOSTS=PROXIED) as site:
         yield site
+
+
+def serve_at_public_url(**settings):
+    """Runs a server whose PUBLIC_URL is its address, because tokens name it."""
+    port = free_port()
+    return serve(LISTEN=f"127.0.0.1:{port}", PUBLIC_URL=f"http://localhost:{port}", **settings)
+
+
+@pytest.fixture
+def listener(tmp_path):
+    """An application that does not listen yet, with a service of its own. It gets all events of docs/events.md."""
+    text = (ROOT / "docs" / "events.md").read_text()
+    types = re.search(r"^`account.created`.*?\n\n", text, re.MULTILINE | re.DOTALL)[0]
+    listener = Listener(tmp_path, re.findall(r"`([a-z.]+)`", types))
+    with serve_at_public_url(APPLICATIONS_FILE=str(listener.file)) as site:
+        listener.site = site
+        yield listener
+        listener.stop()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,13 +1,19 @@
-"""The check of logout tokens by the example shop (OpenID Connect Back-Channel Logout 1.0, section 2.6)."""
+"""Logout tokens (OpenID Connect Back-Channel Logout 1.0): those of the service, and their check by the example shop."""
 
 import importlib.util
 import time
 from pathlib import Path
 
 import pytest
+import requests
 from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import ECKey, KeySet
+
+from listener import CLIENT_SECRET
+from relying_party import RelyingParty
+from running import wait_until
+from visitor import Visitor, parameters
 
 specification = importlib.util.spec_from_file_location(
     "logout_token", Path(__file__).parents[2] / "examples" / "shop" / "logout_token.py"
@@ -83,3 +89,28 @@ def test_a_token_that_another_key_has_signed_is_refused():
 def test_text_that_is_no_token_is_refused(text):
     with pytest.raises((JoseError, ValueError)):
         logout_token.verify(text, KeySet([KEY]), ISSUER, "shop")
+
+
+def test_the_shop_and_both_libraries_accept_a_token_of_the_service(listener):
+    kim = Visitor(listener.site)
+    account = kim.sign_up()["account"]["id"]
+    party = RelyingParty(listener.site, "listener", CLIENT_SECRET)
+    session = party.claims(party.sign_in(kim))["sid"]
+    listener.start()
+    kim.sign_out()
+
+    def logouts():
+        return [request for request in listener.requests if request[0] == "/logout"]
+
+    wait_until(logouts)
+    _, headers, body = logouts()[0]
+    assert headers["Content-Type"] == "application/x-www-form-urlencoded"
+    form = parameters(f"?{body.decode()}")
+    assert set(form) == {"logout_token"}
+    text = form["logout_token"]
+    claims = party.verified(text, "listener", "logout+jwt")
+    assert (claims["sub"], claims["sid"], claims["events"]) == (account, session, {logout_token.LOGOUT: {}})
+    assert claims["exp"] - claims["iat"] == 120 and claims["jti"]
+    assert "nonce" not in claims
+    keys = KeySet.import_key_set(requests.get(party.metadata["jwks_uri"]).json())
+    assert logout_token.verify(text, keys, party.issuer, "listener") == session
