@@ -2,9 +2,13 @@
 
 import json
 import re
+import socket
+
+import pytest
 
 from running import wait_until
 from test_shop import claim, open_page, wait_for_shop
+from visitor import Visitor
 
 
 def events(shop):
@@ -42,3 +46,21 @@ def test_a_session_that_ends_at_the_service_ends_at_apache(wiki, member):
     assert kim.open(f"{wiki.url}/index").status_code == 200
     kim.sign_out()
     wait_until(lambda: kim.open(f"{wiki.url}/index").is_redirect)
+
+
+def test_events_for_an_application_that_is_down_arrive_once_when_it_is_up_again(listener):
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", listener.port))
+    kim = Visitor(listener.site)
+    account = kim.sign_up()["account"]["id"]
+    assert listener.wait_for_failure()
+    # The second event of the account waits for the first.
+    attempts = "SELECT type, attempts FROM deliveries JOIN events ON events.id = event ORDER BY events.sequence"
+    assert listener.site.sql(attempts) == "account.created|1\nsession.created|0"
+    listener.start()
+    listener.make_due()
+    listener.wait_for_delivery()
+    received = listener.webhooks()
+    assert [event["type"] for _, event in received] == ["account.created", "session.created"]
+    assert all(event["data"]["account"]["id"] == account for _, event in received)
+    assert len({id for id, _ in received}) == 2
