@@ -1,11 +1,14 @@
 """An application of the service under test. It requests tokens, and receives events and back-channel logouts."""
 
 import base64
+import contextlib
 import hashlib
 import json
 import secrets
 import sys
 import threading
+import urllib.error
+import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -109,6 +112,14 @@ applications:
     def learn_keys(self, text):
         self.keys = KeySet.import_key_set(json.loads(text))
 
+    def finish_requests(self):
+        """Waits until the application has handled all requests that have reached it, also those of a killed server."""
+        # The server accepts connections in order, so it has accepted all earlier ones when it answers this one.
+        with contextlib.suppress(urllib.error.HTTPError):
+            urllib.request.urlopen(self.url, timeout=60)
+        with self.server.changed:
+            self.server.changed.wait_for(lambda: not self.server.running, timeout=60)
+
     def receive(self, path, headers, body):
         with self.server.lock:
             try:
@@ -124,6 +135,22 @@ applications:
 
 class Server(ThreadingHTTPServer):
     lock = threading.Lock()
+    changed = threading.Condition()
+    # The number of requests that are being handled.
+    running = 0
+
+    def process_request(self, request, client_address):
+        with self.changed:
+            self.running += 1
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request, client_address):
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            with self.changed:
+                self.running -= 1
+                self.changed.notify_all()
 
     def handle_error(self, request, client_address):
         """Ignores the error: the service was killed and cannot read the answer."""

@@ -168,6 +168,8 @@ class Service:
 
     def start_server(self):
         """Starts the server, and returns without waiting until it serves."""
+        if self.application:
+            self.end_claims()
         with (self.folder / "server.log").open("a") as log:
             self.server = subprocess.Popen(
                 [os.environ["ACCOUNTS_API"], "serve"],
@@ -175,6 +177,15 @@ class Service:
                 stdout=subprocess.DEVNULL,
                 stderr=log,
             )
+
+    def end_claims(self):
+        """
+        Makes the events and logouts that a killed server was delivering due at once; otherwise they wait for two
+        minutes. No server may run meanwhile, because the claim of a running one keeps the events of an account in order.
+        """
+        self.application.finish_requests()
+        for table in ("deliveries", "logouts"):
+            self.query(f"UPDATE {table} SET due_at = now() WHERE due_at > now()")
 
     def wait_until_ready(self):
         deadline = time.monotonic() + 60
@@ -242,19 +253,11 @@ class Service:
             time.sleep(0.05)
 
     def deliver_events(self):
-        """
-        Waits until all events and logouts are delivered. Makes those that a killed server was delivering due at once,
-        which otherwise wait for two minutes.
-        """
-        started = time.monotonic()
-        overdue = started
+        """Waits until all events and logouts are delivered."""
+        deadline = time.monotonic() + 60
         while self.query("SELECT 1 FROM deliveries UNION ALL SELECT 1 FROM logouts LIMIT 1"):
-            if time.monotonic() > started + 60:
+            if time.monotonic() > deadline:
                 raise TimeoutError("the events are not delivered")
-            if time.monotonic() > overdue:
-                for table in ("deliveries", "logouts"):
-                    self.query(f"UPDATE {table} SET due_at = now() WHERE due_at > now()")
-                overdue += 2
             time.sleep(0.05)
 
     def settle(self):
