@@ -9,7 +9,7 @@ FROM ${SWIFT_IMAGE} AS build
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends \
         jq libargon2-dev libcrypt-dev libcurl4-openssl-dev libidn2-dev libphonenumber-dev libpng-dev libpq-dev \
-        libqrencode-dev libre2-dev libturbojpeg0-dev libwebp-dev pkg-config \
+        libqrencode-dev libre2-dev libturbojpeg0-dev libwebp-dev pkg-config zlib1g-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
 # The dependencies have their own layer, so that a change in Sources does not fetch them again.
@@ -38,7 +38,7 @@ FROM ${RUNTIME_IMAGE} AS runtime
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends \
         ca-certificates jq libargon2-1 libcrypt1 libcurl4 libidn2-0 libphonenumber8 libpng16-16 libpq5 libqrencode4 libre2-9 \
-        libturbojpeg0 libwebp7 tzdata \
+        libturbojpeg0 libwebp7 tzdata zlib1g \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=build /image /image
 COPY --from=argon2 /argon2 /argon2

@@ -212,7 +212,9 @@ extension Routes {
         forwardAuthRoutes?
             .answerRepeatedRequests(on: router.group().add(middleware: KeyCheck(keyMismatch: keyMismatch)))
         for asset in pages.assets.files {
-            router.get(RouterPath(asset.path)) { _, _ in asset.response }
+            router.get(RouterPath(asset.path)) { request, _ in
+                asset.response(acceptEncoding: request.headers[.acceptEncoding])
+            }
         }
         return router
     }

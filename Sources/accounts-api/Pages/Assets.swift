@@ -172,6 +172,8 @@ struct AssetsError: Error, CustomStringConvertible {
 struct Asset: Sendable {
     let path: String
     private let body: ByteBuffer
+    /// In the gzip format; nil if that saves less than a tenth, as in a font or a picture.
+    private let compressedBody: ByteBuffer?
     private let type: String
     private let contentPolicy: String?
 
@@ -181,15 +183,26 @@ struct Asset: Sendable {
         let digest = JSON.string(Data(bytes).base64EncodedString()).digest
         path = "/assets/\(digest.prefix(16))/\(name)"
         body = ByteBuffer(bytes: bytes)
+        let compressed = Gzip.compress(bytes)
+        compressedBody = compressed.count * 10 < bytes.count * 9 ? ByteBuffer(bytes: compressed) : nil
         (self.type, self.contentPolicy) = (type, contentPolicy)
     }
 
-    var response: Response {
+    /// - Parameter acceptEncoding: `Accept-Encoding` of the request; nil if it has none.
+    func response(acceptEncoding: String?) -> Response {
         var headers: HTTPFields = [
-            .contentType: type, .contentLength: "\(body.readableBytes)",
-            .cacheControl: "public, max-age=31536000, immutable",
+            .contentType: type, .cacheControl: "public, max-age=31536000, immutable",
         ]
         headers[.contentSecurityPolicy] = contentPolicy
+        var body = body
+        if let compressedBody {
+            headers[.vary] = "Accept-Encoding"
+            if WeightedList(acceptEncoding ?? "").quality(of: "gzip", "x-gzip", "*") > 0 {
+                headers[.contentEncoding] = "gzip"
+                body = compressedBody
+            }
+        }
+        headers[.contentLength] = "\(body.readableBytes)"
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: body))
     }
 }

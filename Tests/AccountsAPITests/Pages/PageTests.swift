@@ -581,6 +581,33 @@ struct PageTests {
         }
     }
 
+    @Test func `style and script are compressed for a client that takes gzip`() async throws {
+        try await TestServer.with { site in
+            for asset in [Assets.builtIn.styles, Assets.builtIn.script] {
+                func get(_ encodings: String?) async throws -> Response {
+                    let headers: HTTPFields = encodings.map { [.acceptEncoding: $0] } ?? [:]
+                    return try await site.client.execute(uri: asset.path, method: .get, headers: headers) {
+                        Response($0)
+                    }
+                }
+                let plain = try await get(nil)
+                for encodings in ["gzip", "br;q=1.0, gzip;q=0.8", "GZIP", "*", "x-gzip"] {
+                    let compressed = try await get(encodings)
+                    #expect(compressed.headers[.contentEncoding] == "gzip")
+                    #expect(compressed.headers[.contentLength] == "\(compressed.bytes.count)")
+                    #expect(try gunzip(compressed.bytes) == plain.bytes)
+                    #expect(compressed.bytes.count < plain.bytes.count / 2)
+                    #expect(try #require(compressed.headers[.vary]).contains("Accept-Encoding"))
+                }
+                for encodings in ["", "identity", "gzip;q=0", "br", "*;q=0", "gzip;q=0, *"] {
+                    let response = try await get(encodings)
+                    #expect(response.headers[.contentEncoding] == nil && response.bytes == plain.bytes)
+                    #expect(try #require(response.headers[.vary]).contains("Accept-Encoding"))
+                }
+            }
+        }
+    }
+
     @Test func `a client that does not prefer HTML gets JSON`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
@@ -591,6 +618,23 @@ struct PageTests {
             #expect(try await kim.send(.post, "/signup", headers: [.accept: "*/*"]).status == 201)
         }
     }
+}
+
+/// Decompresses with the program gzip.
+private func gunzip(_ bytes: [UInt8]) throws -> [UInt8] {
+    let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).gz")
+    try Data(bytes).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = URL(filePath: "/bin/gzip")
+    process.arguments = ["--decompress", "--stdout", file.path]
+    process.standardOutput = output
+    try process.run()
+    let decompressed = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    return Array(decompressed)
 }
 
 private func count(_ table: String) throws -> Int {

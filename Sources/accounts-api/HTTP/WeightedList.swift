@@ -1,0 +1,25 @@
+import Accounts
+
+/// A header field that lists what the client takes, each with a quality from 0 (not acceptable) to 1 (RFC 9110
+/// §12.4.2), such as `gzip, br;q=0.5`.
+struct WeightedList: Sendable {
+    private let members: [(name: String, quality: Double)]
+
+    init(_ field: String) {
+        members = field.split(separator: ",").map { part in
+            let pieces = part.split(separator: ";").map { $0.trimmingWhitespace().lowercased() }
+            let quality = pieces.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) } ?? 1
+            return (pieces.first ?? "", quality)
+        }
+    }
+
+    var isEmpty: Bool { members.isEmpty }
+
+    /// The quality of the first name that occurs in the list; 0 if none occurs. Pass the most specific name first.
+    func quality(of names: String...) -> Double {
+        for name in names {
+            if let found = members.first(where: { $0.name == name }) { return found.quality }
+        }
+        return 0
+    }
+}
