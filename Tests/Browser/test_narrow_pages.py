@@ -69,7 +69,11 @@ def test_the_pages_of_a_change_of_the_address(kim):
     kim.find("button.main").click()
     kim.wait_until(lambda: kim.find_all("form[action='/recovery']"), "the way to a new password")
     check_looks_of_open_page(kim, "the restored address")
+    kim.open("/sign-in")
     check_looks(kim, link)
+    kim.find("button.main").click()
+    kim.wait_until(lambda: kim.find_all("a[href='/sign-in']"), "the used link")
+    check_looks_of_open_page(kim, "the used link of the change")
 
 
 def test_the_pages_of_the_link_in_the_mail_of_a_sign_in(kim):

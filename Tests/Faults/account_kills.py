@@ -476,7 +476,7 @@ class Undo(Move):
 
         def links():
             texts = [mail["text"] for mail in mailbox.mails if mail.get("to") == [self.owner.address]]
-            return [part.split()[0] for text in texts for part in text.split("/email-change/undo?token=")[1:]]
+            return [part.split()[0] for text in texts for part in text.split("/email-change/undo#token=")[1:]]
 
         with mailbox.changed:
             mailbox.changed.wait_for(links, timeout=60)

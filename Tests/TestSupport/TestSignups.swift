@@ -251,10 +251,10 @@ package final class Mailbox: Mailer {
     }
 
     private func secret(named name: String, for address: String, linkedTo path: String) throws -> String {
-        let start = "http://localhost:8080\(path)?\(name)="
+        let starts = ["?", "#"].map { "http://localhost:8080\(path)\($0)\(name)=" }
         let lines = mails(to: address).flatMap { $0.text.split(separator: "\n") }
-        guard let link = lines.last(where: { $0.hasPrefix(start) }) else { throw NoMail() }
-        return String(link.dropFirst(start.count))
+        guard let link = lines.last(where: { line in starts.contains { line.hasPrefix($0) } }) else { throw NoMail() }
+        return String(link.dropFirst(starts[0].count))
     }
 
     package static func code(in text: String) -> String? {

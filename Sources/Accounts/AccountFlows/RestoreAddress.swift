@@ -1,11 +1,6 @@
 internal import Foundation
 
 extension Sessions {
-    /// Whether the link in the mail to an old address still works. Changes nothing.
-    package func canRestoreAddress(_ token: AddressToken) async throws(SignInError) -> Bool {
-        try await leftAddress(of: token) != nil
-    }
-
     /// Gives the account its old address back. Ends all sessions, and deletes the password and an authenticator app
     /// that was added less than seven days before the change or after it. The person needs a new password
     /// (``Flow/recovery``).

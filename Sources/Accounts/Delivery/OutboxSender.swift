@@ -207,7 +207,8 @@ package struct OutboxSender: Sendable {
                 messages.addressLeft(
                     serviceName: serviceName,
                     days: $0.minutes / 1440,
-                    link: "\(publicURL)\(FlowPurpose.emailChange.path)/undo?token=\($0.text)"
+                    link: "\(publicURL)\(FlowPurpose.emailChange.path)/undo#token=\($0.text)",
+                    code: $0.text
                 )
             }
         case "already-registered": messages.alreadyRegistered(serviceName: serviceName, link: "\(publicURL)/sign-in")

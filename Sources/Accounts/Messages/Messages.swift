@@ -148,9 +148,10 @@ extension Messages {
         )
     }
 
-    /// The mail to the address that an account has left. The link restores it, on a separate line.
-    package func addressLeft(serviceName: String, days: Int, link: String) -> MailText {
-        mail("address-left", ["link": link, "time": time(days, "days"), "service": serviceName])
+    /// The mail to the address that an account has left. The link restores it, and `code` is the secret in the link. Each
+    /// is on a separate line.
+    package func addressLeft(serviceName: String, days: Int, link: String, code: String) -> MailText {
+        mail("address-left", ["link": link, "code": code, "time": time(days, "days"), "service": serviceName])
     }
 
     /// The mail that welcomes the owner of a new account. Shows `address` unchanged.

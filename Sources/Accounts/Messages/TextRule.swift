@@ -74,7 +74,7 @@ struct TextRule: Sendable {
             "mails.handoff.subject": named, "mails.handoff.text": text(["link", "code"], ["time"]),
             "mails.already-registered.subject": named, "mails.already-registered.text": text(["link"]),
             "mails.account-created.subject": named, "mails.account-created.text": text(["address"]),
-            "mails.address-left.subject": named, "mails.address-left.text": text(["link"], ["time"]),
+            "mails.address-left.subject": named, "mails.address-left.text": text(["link", "code"], ["time"]),
         ]
         for mail in CodeMail.allCases {
             for part in ["subject", "request", "assurance"] { rules["mails.\(mail.rawValue).\(part)"] = named }

@@ -35,14 +35,11 @@ struct EmailChangeRoutes: Sendable {
         return try await site.signups.from(network).startChange(by: session, in: language, by: form)
     }
 
-    /// Shows the page to which the link in the mail to the old address leads. Mail scanners open links, so this changes
-    /// nothing.
+    /// Shows the page to which the link in the mail to the old address leads. The token is in the fragment of the link,
+    /// which browsers do not send: the script puts it into the form, and a person without script types it. Mail
+    /// scanners open links and run the scripts of pages, so only the button sends the form.
     @Sendable func askToUndo(_ request: Request, _ context: RequestScope) async throws -> Response {
-        guard let token = request.uri.queryParameters["token"].flatMap({ AddressToken(String($0)) }) else {
-            throw Problem(.notFound, "The link is incomplete. Open the complete link from the mail.")
-        }
-        let isValid = try await sessions.canRestoreAddress(token)
-        return site.pages.response(site.pages.undo(isValid ? token : nil, in: context.language), in: context.language)
+        site.pages.response(site.pages.undo(in: context.language), in: context.language)
     }
 
     @Sendable func undo(_ request: Request, _ context: RequestScope) async throws -> Answer {
@@ -64,7 +61,7 @@ extension EmailChangeRoutes {
                 .get,
                 "\(root)/undo",
                 .askToUndoEmailChange,
-                responses: [.ok: .page, .gone: .page],
+                responses: [.ok: .page],
                 of: site.purpose,
                 .plain(askToUndo)
             ),
@@ -91,8 +88,7 @@ extension Operation.Act {
     static let askToUndoEmailChange = Self(
         "askToUndo",
         "Shows a page that asks whether to bring the old address back; the link stays valid",
-        problems: [.notFound],
-        needsKeys: true
+        problems: []
     )
 
     static let undoEmailChange = Self(
@@ -107,22 +103,25 @@ extension Operation.Act {
 extension Pages {
     /// Asks whether to bring the old address back.
     ///
-    /// - Parameter token: the token in the link; nil if the link does not work any more. Then the page says so, with
-    ///   the status 410.
-    func undo(_ token: AddressToken?, in language: Language) -> Page {
-        guard let token else {
-            var page = form(FormPage(title: .undoTitle, text: [.undoOver], action: ""), in: language)
-            page.status = .gone
-            return page
+    /// - Parameter problem: the problem with the form when it was sent; nil if it was not sent yet. If the link does not
+    ///   work any more, the page says so and has no form.
+    func undo(after problem: Problem? = nil, in language: Language) -> Page {
+        if problem?.has(.codeExpired) == true {
+            return form(
+                FormPage(title: .undoTitle, text: [.undoOver], action: "", links: [(nil, .signIn, "/sign-in")]),
+                in: language
+            )
         }
         return form(
             FormPage(
                 title: .undoTitle,
                 text: [.undoText],
                 action: "\(FlowPurpose.emailChange.path)/undo",
-                hidden: [("token", token.text)],
-                button: .undoTitle
+                fields: [.init(name: "token", label: .handOffCode, autocomplete: "off")],
+                button: .undoTitle,
+                takesFragment: true
             ),
+            after: problem,
             in: language
         )
     }

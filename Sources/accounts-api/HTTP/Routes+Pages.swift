@@ -31,7 +31,7 @@ extension FlowSite {
             var page =
                 switch act {
                 case .resume: pages.resume(nil, of: nil, in: language)
-                case .undoEmailChange: pages.undo(nil, in: language)
+                case .undoEmailChange: pages.undo(after: problem, in: language)
                 default: pages.ticket(nil, for: nil, in: language)
                 }
             page.status = problem.slug.status

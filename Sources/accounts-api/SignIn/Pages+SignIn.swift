@@ -23,6 +23,8 @@ struct FormPage {
     /// The text of the button that sends the form; nil for a page without a form.
     var button: Word?
     var isDangerous = false
+    /// Whether the script fills the field with the secret in the fragment of the URL.
+    var takesFragment = false
     /// Whether the checkbox to keep the session is checked; nil if the form has no such checkbox.
     var isKept: Bool?
     var back: String?
@@ -60,7 +62,8 @@ extension Pages {
             "action": .string(form.action), "account_name": form.accountName.map(JSON.string) ?? .null,
             "fields": .array(fields), "button": .string(form.button.map(messages.text) ?? ""),
             "hidden": .array(form.hidden.map { ["name": .string($0.name), "value": .string($0.value)] }),
-            "is_dangerous": .bool(form.isDangerous), "can_keep": .bool(form.isKept != nil),
+            "is_dangerous": .bool(form.isDangerous), "takes_fragment": .bool(form.takesFragment),
+            "can_keep": .bool(form.isKept != nil),
             "is_kept": .bool(form.isKept == true), "back": form.back.map(JSON.string) ?? .null,
         ]
         var page = Page(
@@ -183,10 +186,17 @@ extension Language {
 extension Problem {
     /// The messages of the refused fields.
     var messagesByField: [String: String] {
-        guard case .array(let errors)? = members.first(where: { $0.name == "errors" })?.value else { return [:] }
-        return Dictionary(
+        Dictionary(
             errors.map { ($0["field"]?.string ?? "", $0["message"]?.string ?? "") },
             uniquingKeysWith: { first, _ in first }
         )
+    }
+
+    /// Whether a field was refused with this code.
+    func has(_ code: Refusal.Code) -> Bool { errors.contains { $0["code"]?.string == code.rawValue } }
+
+    private var errors: [JSON] {
+        guard case .array(let errors)? = members.first(where: { $0.name == "errors" })?.value else { return [] }
+        return errors
     }
 }

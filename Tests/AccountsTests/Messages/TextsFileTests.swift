@@ -54,7 +54,7 @@ struct TextsFileTests {
             messages.handoff("https://a.example/", code: "AAAA", minutes: 1, serviceName: "Acme"),
             messages.alreadyRegistered(serviceName: "Acme", link: "https://a.example/"),
             messages.accountCreated(serviceName: "Acme", address: "kim@a.example"),
-            messages.addressLeft(serviceName: "Acme", days: 7, link: "https://a.example/"),
+            messages.addressLeft(serviceName: "Acme", days: 7, link: "https://a.example/", code: "abc"),
         ]
         for mail in CodeMail.allCases {
             mails.append(messages.text(of: mail, "012345", minutes: 10, link: "https://a", serviceName: "Acme"))
@@ -119,7 +119,9 @@ struct TextsFileTests {
         #expect(arabic.messages.message(for: refusal, about: .email, label: nil) == "هذا الحقل مطلوب.")
         let short = Refusal("email", .tooShort, ["min": 1])
         #expect(arabic.messages.message(for: short, about: .email, label: nil) == "Use at least 1 character.")
-        let left = [1, 2, 7].map { arabic.messages.addressLeft(serviceName: "Acme", days: $0, link: "x").text }
+        let left = [1, 2, 7].map { days in
+            arabic.messages.addressLeft(serviceName: "Acme", days: days, link: "x", code: "y").text
+        }
         #expect(left[0].contains("يوم واحد") && left[1].contains("يومان") && left[2].contains("7 أيام"))
         #expect(arabic.messages.text(try #require(CivilDate(json: "2001-02-28"))) == "February 28, 2001")
         #expect(file.missing.map(\.language.tag) == ["ar"])

@@ -68,11 +68,22 @@ function startCancel() {
 /// Sends the code of the link that the person has opened. It is in the fragment, which browsers do not send, so that it
 /// is in no log.
 function sendLinkCode(form) {
-  const value = location.hash.split("=")[1];
-  if (!value) return;
+  const code = takeFragment(form);
+  if (!code) return;
   history.replaceState(null, "", location.pathname);
-  one("input", form).value = value;
   form.requestSubmit();
+}
+
+/// Fills the first field with the value in the fragment, and returns the value.
+function takeFragment(form) {
+  const value = location.hash.split("=")[1];
+  if (value) one("input", form).value = value;
+  return value;
+}
+
+/// Hides the field if the link has filled it.
+function startFragmentForm(form) {
+  if (takeFragment(form)) one(".field", form).hidden = true;
 }
 
 announceNews();
@@ -85,6 +96,7 @@ if (form) startStep();
 else if (one("[data-page=start], [data-page=done]")) forgetSignups();
 for (const other of all("form")) if (other !== form) other.addEventListener("submit", submitOnce);
 all("[data-link]").forEach(sendLinkCode);
+all("[data-fragment]").forEach(startFragmentForm);
 addEventListener("pageshow", allowSending);
 for (const type of ["input", "click"]) addEventListener(type, hush, true);
 window.visualViewport?.addEventListener("resize", showFocusedControl);
