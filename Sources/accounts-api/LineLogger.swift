@@ -2,7 +2,8 @@ import Accounts
 import Foundation
 import Logging
 
-/// Writes one line per record to standard error: a JSON object, or text for a terminal.
+/// Writes each record to standard error as one line: a JSON object, or text for a terminal. In text, the message must
+/// have no line break; values are quoted.
 struct LineLogger: LogHandler {
     let isJSON: Bool
     var logLevel: Logger.Level
@@ -17,6 +18,7 @@ struct LineLogger: LogHandler {
 
     func log(event: LogEvent) {
         let fields = metadata.merging(event.metadata ?? [:]) { $1 }
+            // Hummingbird adds an id of its own. The records of requests have `request_id`, which clients see, too.
             .filter { $0.key != "hb.request.id" }
             .sorted { $0.key < $1.key }
             .map { JSON.Member($0.key, Self.json($0.value)) }
@@ -39,7 +41,7 @@ struct LineLogger: LogHandler {
         _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
-    /// Numbers stay numbers; everything else is text.
+    /// `Int`, `UInt` and `Double` are numbers; everything else is text.
     private static func json(_ value: Logger.MetadataValue) -> JSON {
         switch value {
         case .stringConvertible(let number as Int): .integer(number)

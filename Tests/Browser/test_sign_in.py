@@ -56,7 +56,7 @@ def test_a_person_lands_on_the_account_and_signs_in_with_only_the_keyboard(perso
     kim.press(PASSWORD, Keys.TAB, Keys.SPACE, Keys.ENTER)
     kim.wait_for_path("/account")
     session = kim.browser.get_cookie("session")
-    assert session["httpOnly"] and session["expiry"], "the person chose to stay signed in"
+    assert session["httpOnly"] and session["expiry"], "the cookie lacks HttpOnly, or ends with the browser"
     kim.check_console()
 
 
@@ -69,6 +69,7 @@ def test_a_person_changes_the_password_and_deletes_the_account(person, script):
     kim.type("identifier", name)
     kim.type("password", PASSWORD).send_keys(Keys.ENTER)
     kim.wait_until(lambda: kim.path == "/account")
+    # After ten minutes a change needs the password again.
     kim.site.sql("UPDATE sessions SET auth_time = auth_time - interval '11 minutes'")
     kim.find("a[href='/account/password']").click()
     kim.wait_until(lambda: kim.path == "/account/confirm?password")
@@ -128,7 +129,7 @@ def check_looks(kim, page):
 
 
 def check_looks_of_open_page(kim, page):
-    """Checks accessibility, width and the size of controls, in a window of 320 pixels."""
+    """Checks accessibility, the height of controls, and that the page fits into 320 pixels, the width of the window."""
     assert violations(kim) == [], page
     assert kim.run_script("return document.documentElement.scrollWidth") <= 320, page
     small = kim.run_script(

@@ -42,7 +42,7 @@ class Application:
         self.webhook_secret = "whsec_" + base64.b64encode(secrets.token_bytes(32)).decode()
         # The received events as pairs of id and body, the `sid` of each received logout, and the `sid` of each session
         # for which the application has tokens.
-        self.events, self.logouts, self.sessions = [], [], set()
+        self.events, self.logouts, self.sids = [], [], set()
         self.complaints = []
         # A function that is called with the path before a request is answered. It returns True if it has killed the
         # server; the request then gets no answer.
@@ -106,7 +106,7 @@ applications:
         """Verifies the ID token and returns its claims. Stores the `sid` of its session."""
         claims = jwt.decode(tokens["id_token"], self.keys, algorithms=["ES256"]).claims
         with self.server.lock:
-            self.sessions.add(claims["sid"])
+            self.sids.add(claims["sid"])
         return claims
 
     def learn_keys(self, text):

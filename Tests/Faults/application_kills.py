@@ -1,9 +1,10 @@
 """
 The acts of people at an application. The server is killed at every point of each act.
 
-After each kill and restart, a code or a refresh token works as if nothing had happened, or not at all, and never twice.
-In the end the application has received every event in the database, in order, and a logout for every session that has
-ended; and the events are those of the acts that have happened.
+After each kill and restart, a code or a refresh token works as if nothing had happened, or not at all. A code works
+once; a repeated refresh gets the same successor. In the end the application has received every event in the database,
+in order, and a logout for every ended session for which it had a grant; and the events are those of the acts that have
+happened.
 """
 
 import json
@@ -109,7 +110,7 @@ class ApplicationAct(Act):
 
     # Observations from outside
 
-    def has_tokens(self, tokens, expected):
+    def check_tokens(self, tokens, expected):
         """Checks that these tokens are valid and the only ones; or, if not expected, that the account has no tokens."""
         active = self.post(200, "/oauth/introspect", token=tokens["access_token"])["active"]
         self.check(active == expected, f"the access token is {'active' if active else 'not active'}")
@@ -122,7 +123,7 @@ class ApplicationAct(Act):
         return int(self.service.query(query)[0])
 
     def pass_minute(self):
-        """Makes all exchanges of refresh tokens a minute old."""
+        """Makes all exchanges of refresh tokens a minute old. Each is stored with `@` and its time in milliseconds."""
         exchanges = rf"regexp_replace(refresh_tokens, '@\d+', '@{int((time.time() - 60) * 1000)}', 'g')"
         self.service.query(
             f"UPDATE authorizations SET refresh_tokens = {exchanges} FROM grants"
@@ -168,7 +169,7 @@ class Authorize(ApplicationAct):
         self.perform()
 
     def verify_after(self):
-        self.has_tokens(self.redeem(self.code), True)
+        self.check_tokens(self.redeem(self.code), True)
         grants = self.number_of("grants")
         self.check(grants == 1, f"the session has {grants} grants")
 
@@ -190,15 +191,15 @@ class Redeem(ApplicationAct):
             # A thief may have been the first to use the code, so its second use revokes its tokens.
             self.redeem(self.code, 400)
             families = self.number_of("authorizations")
-            self.check(families == 0, f"a code that was used twice has bought {families} families of tokens")
+            self.check(families == 0, f"a code that was used twice still has {families} families of tokens")
             self.code = self.new_code(self.token)
         self.perform()
 
     def verify_after(self):
-        self.has_tokens(self.tokens, True)
+        self.check_tokens(self.tokens, True)
         self.redeem(self.code, 400)
-        self.has_tokens(self.tokens, False)
-        self.is_alive(self.token, True, "of the person")
+        self.check_tokens(self.tokens, False)
+        self.is_alive(self.token, True, "at the service")
 
 
 class Refresh(ApplicationAct):
@@ -220,14 +221,14 @@ class Refresh(ApplicationAct):
         self.check(again["refresh_token"] == self.second["refresh_token"], "a repeated refresh has another successor")
         third = self.refresh(self.second)
         self.check(third["refresh_token"] != self.second["refresh_token"], "a refresh token has no successor")
-        self.has_tokens(third, True)
-        self.is_alive(self.token, True, "of the person")
+        self.check_tokens(third, True)
+        self.is_alive(self.token, True, "at the service")
 
 
 class RefreshLater(Refresh):
     """
-    Repeats the request after a minute. It cannot be repeated after an answer, because the application then has the
-    next token.
+    Repeats the request after a minute. The act is not repeated if the first request was answered: the application then
+    has the next token, and the old one would count as stolen.
     """
 
     name = "refresh, repeated after a minute"
@@ -261,15 +262,15 @@ class ReuseRefreshToken(ApplicationAct):
         self.acknowledged += 1
 
     def verify_before(self):
-        self.has_tokens(self.last, True)
+        self.check_tokens(self.last, True)
 
     def repeat(self, stage):
         self.perform()
 
     def verify_after(self):
-        self.has_tokens(self.last, False)
+        self.check_tokens(self.last, False)
         self.refresh(self.last, 400)
-        self.is_alive(self.token, True, "of the person")
+        self.is_alive(self.token, True, "at the service")
 
 
 class Revoke(ApplicationAct):
@@ -284,15 +285,15 @@ class Revoke(ApplicationAct):
         self.acknowledged += 1
 
     def verify_before(self):
-        self.has_tokens(self.tokens, True)
+        self.check_tokens(self.tokens, True)
 
     def repeat(self, stage):
         self.perform()
 
     def verify_after(self):
-        self.has_tokens(self.tokens, False)
+        self.check_tokens(self.tokens, False)
         self.refresh(self.tokens, 400)
-        self.is_alive(self.token, True, "of the person")
+        self.is_alive(self.token, True, "at the service")
 
 
 class SignOut(ApplicationAct):
@@ -376,7 +377,7 @@ class SignUp(ApplicationAct):
         super().__init__(owner, service)
         self.steps = [
             *(self.begin, self.start, self.enter_address, self.enter_code, self.enter_password, self.enter_profile),
-            *(self.enter_birth_date, self.skip_app, self.accept_terms, self.commit, self.go_back),
+            *(self.enter_birth_date, self.skip_authenticator, self.accept_terms, self.commit, self.go_back),
         ]
 
     @property
@@ -430,7 +431,7 @@ class SignUp(ApplicationAct):
     def enter_birth_date(self):
         self.put("contact", {"birth_date": "1990-01-01"})
 
-    def skip_app(self):
+    def skip_authenticator(self):
         self.put("totp", {})
 
     def accept_terms(self):
@@ -439,11 +440,11 @@ class SignUp(ApplicationAct):
     def commit(self):
         status, answer = self.owner.ask("POST", "/signup/commit", token=self.draft)
         self.check(status in (200, 201), f"the commit was answered with {status} {answer}")
-        self.token, self.way = answer["token"], answer["continue"]["href"]
+        self.token, self.link = answer["token"], answer["continue"]["href"]
         self.acknowledged += 1
 
     def go_back(self):
-        status, location = self.owner.open(self.way, self.token)
+        status, location = self.owner.open(self.link, self.token)
         self.code = self.application.code(location)
         self.check(status == 303 and self.code, f"the way back was answered with {status} {location}")
         self.acknowledged += 1
@@ -452,12 +453,12 @@ class SignUp(ApplicationAct):
         self.signs_in(False)
 
     def verify_after(self):
-        self.has_tokens(self.redeem(self.code), True)
+        self.check_tokens(self.redeem(self.code), True)
         self.check(self.claims.get("account_created") is True, "the ID token lacks account_created")
         self.is_alive(self.token, True, "of the sign-up")
 
 
-class Heard(ApplicationAct):
+class WithTokens(ApplicationAct):
     """Mixed into an act at the service: the application first gets tokens for each browser of the person."""
 
     def prepare(self):
@@ -467,7 +468,7 @@ class Heard(ApplicationAct):
                 self.new_tokens(token)
 
 
-class HeardOfCredentials(Heard):
+class WithRevokedTokens(WithTokens):
     """Also expects that the remaining session loses its grants and tokens, because a thief may have copied them."""
 
     @property
@@ -479,15 +480,15 @@ class HeardOfCredentials(Heard):
 HEARD = [
     type(act.__name__, (heard, act), {"name": f"{act.name}, heard by the application"})
     for heard, act in (
-        (Heard, account_kills.SignIn),
-        (HeardOfCredentials, account_kills.ChangePassword),
-        (Heard, account_kills.Recovery),
-        (Heard, account_kills.Move),
-        (Heard, account_kills.Undo),
-        (HeardOfCredentials, account_kills.AddAuthenticator),
-        (HeardOfCredentials, account_kills.RemoveAuthenticator),
-        (Heard, account_kills.EditProfile),
-        (Heard, account_kills.Erase),
+        (WithTokens, account_kills.SignIn),
+        (WithRevokedTokens, account_kills.ChangePassword),
+        (WithTokens, account_kills.Recovery),
+        (WithTokens, account_kills.Move),
+        (WithTokens, account_kills.Undo),
+        (WithRevokedTokens, account_kills.AddAuthenticator),
+        (WithRevokedTokens, account_kills.RemoveAuthenticator),
+        (WithTokens, account_kills.EditProfile),
+        (WithTokens, account_kills.Erase),
     )
 ]
 
@@ -511,16 +512,17 @@ class DeliverEvent(ApplicationAct):
         if self.has_grant:
             self.new_tokens(self.ending)
         self.service.deliver_events()
-        # The number of claims since the killer was armed, whether the person has signed out, and the error of that.
-        self.claims_seen, self.has_ended, self.failure = 0, False, None
+        # How often the server has looked for logouts since the act began, whether the person has tried to sign out, and
+        # the error of that.
+        self.rounds, self.has_ended, self.failure = 0, False, None
 
     def counts(self, texts):
         if has(texts, ("claim_logouts(",)):
-            self.claims_seen += 1
-            if self.claims_seen == 1:
+            self.rounds += 1
+            if self.rounds == 1:
                 self.end()
         # Later claims find nothing, so they are not points of this act.
-        is_first = self.claims_seen == 1 or not has(texts, ("claim_",))
+        is_first = self.rounds == 1 or not has(texts, ("claim_",))
         return self.has_ended and is_first and self.serves(texts)
 
     def serves(self, texts):
@@ -538,7 +540,7 @@ class DeliverEvent(ApplicationAct):
 
     def perform(self):
         """Waits until the server has delivered everything and claims again. Raises an error if the server is killed."""
-        while not (self.claims_seen > 1 and self.is_over):
+        while not (self.rounds > 1 and self.is_over):
             if self.service.killer.point:
                 raise ConnectionError("the server was killed")
             time.sleep(0.02)
@@ -605,7 +607,7 @@ class KillingWithApplication(Killing):
 
     def facts(self, account):
         facts = super().facts(account)
-        self.service.application.sessions |= {grant["id"] for grant in facts["grants"]}
+        self.service.application.sids |= {grant["id"] for grant in facts["grants"]}
         return facts
 
     def follows(self, name, before, now):
@@ -642,13 +644,13 @@ def effects(before, now):
     return types
 
 
-# Each query finds violations in the events of the accounts, whatever has happened to them.
+# Each query finds violations in events, deliveries and tokens, whatever has happened to the accounts.
 EVENT_INVARIANTS = {
     "an account whose first event is not its creation": """
         SELECT account, min(type) FROM events WHERE sequence = 1 AND type <> 'account.created' GROUP BY 1
          UNION ALL SELECT account, type FROM events WHERE sequence > 1 AND type = 'account.created'
          UNION ALL SELECT id, 'none' FROM accounts WHERE id NOT IN (SELECT account FROM events)""",
-    "an erased account without an erasure event, or such an event of an account that still exists": """
+    "an erased account without exactly one erasure event, or such an event of an account that still exists": """
         SELECT account FROM events GROUP BY account
         HAVING (account NOT IN (SELECT id FROM accounts)) <> bool_or(type = 'account.erased')
             OR count(*) FILTER (WHERE type = 'account.erased') > 1""",
@@ -672,7 +674,7 @@ EVENT_INVARIANTS = {
 }
 
 
-def told(service):
+def delivery_violations(service):
     """Compares the events and logouts that the application has received with the database. Returns the violations."""
     service.deliver_events()
     application = service.application
@@ -706,12 +708,12 @@ def told(service):
         found.append(f"the list has {len(listed)} events, of {len(stored)}; now runs {service.query(running)}")
     alive = {*service.query("SELECT id FROM grants")}
     ended = {*application.logouts}
-    missing = application.sessions - alive - ended
+    missing = application.sids - alive - ended
     found += [f"the application got no logout for the ended session {sid}" for sid in missing]
     found += [f"the application got a logout for the session {sid}, which has not ended" for sid in ended & alive]
     print(
         f"{len(stored)} events in {len(application.events)} requests, "
-        f"{len(ended)} logouts in {len(application.logouts)}",
+        f"{len(ended)} logouts in {len(application.logouts)} requests",
         flush=True,
     )
     return found
@@ -737,4 +739,4 @@ def list_events(service):
 
 def kill_in_applications(service):
     """Kills the server in all acts. Prints a line for each act, and returns the violations."""
-    return kill_in(ACTS, KillingWithApplication(service), lambda: told(service))
+    return kill_in(ACTS, KillingWithApplication(service), lambda: delivery_violations(service))

@@ -15,7 +15,7 @@ package struct EditPlan {
     var profile: [(name: FieldName, value: JSON?)] = []
     /// Set if the account gets another identifier, such as a username. The condition is an SQL expression that moves
     /// the account to the identifier. It is false if another account has the identifier; then the edit changes nothing.
-    var move: (field: FieldName, condition: SQL)?
+    var renaming: (field: FieldName, condition: SQL)?
     /// The rate limits that the change consumes. If one of them is exceeded, the edit changes nothing.
     var limits: [Charge] = []
     /// The notices that are mailed to the address of the account if the change takes effect.

@@ -14,10 +14,11 @@ extension Sessions {
         return draft
     }
 
-    /// Replaces the values of one step after the kinds of its fields have validated them. A new username is unique
-    /// among all accounts, and a notice of it is mailed to the address of the account.
+    /// Validates the answers to one step and replaces its values. A new username is unique among all accounts, and a
+    /// notice of it is mailed to the address of the account.
     ///
-    /// Throws `refused` with all refusals of the answers.
+    /// Throws `refused` with all refusals of the answers or, if another account has the username, with `taken`;
+    /// `limited` if a rate limit is exceeded; `noSession` if the session has ended.
     ///
     /// - Parameter step: one of ``Flow/editableSteps``.
     package func edit(
@@ -28,12 +29,13 @@ extension Sessions {
     ) async throws(SignInError) -> Account {
         let draft = try await draft(of: session, in: language)
         let (values, inputs, refusals) = signups.validate(answers, to: step, of: draft)
+        // Blank answers skip an optional step, and their refusals are ignored.
         let isSkipped = step.isOptional && answers.members.allSatisfy { $0.answer.isBlank }
         guard refusals.isEmpty || isSkipped else { throw .refused(refusals) }
         return try await change(step.fields, of: session, from: draft, to: values, inputs)
     }
 
-    /// Removes the value of one field. Throws `refused` if the flow requires it.
+    /// Removes the value of one field. Throws `refused` if the step requires it.
     ///
     /// - Parameter step: the step of ``Flow/editableSteps`` that has the field.
     package func remove(
@@ -70,20 +72,21 @@ extension Sessions {
     }
 
     private func write(_ plan: EditPlan, of session: AccountSession) async throws(SignInError) -> Account {
-        let mayChange: SQL = """
+        let isSessionValid: SQL = """
             EXISTS (SELECT FROM sessions JOIN accounts ON accounts.id = account
                      WHERE sessions.id = \(session.id) AND token_hash = \(session.tokenHash) AND now() < ends_at
                        AND disabled_at IS NULL)
             """
-        let change = Signups.setFlag("changed", plan.move?.condition ?? "true")
+        let change = Signups.setFlag("changed", plan.renaming?.condition ?? "true")
         let mails = plan.notices.flatMap {
             mail(about: $0, to: session.account, in: plan.language, when: EditPlan.isMade)
         }
-        let (account, exceeded, isTaken) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+        let (account, exceeded, wasAllowed) = try await converting(to: SignInError.database) {
+            () throws(DatabaseError) in
             let rows = try await database.transaction(
                 [
                     Self.lockForChange(session.account.id),
-                    "SELECT \(Signups.setFlag("may_change", mayChange))",
+                    "SELECT \(Signups.setFlag("may_change", isSessionValid))",
                     signups.consume(plan.limits, when: Self.mayChange),
                     "SELECT \(change) WHERE \(Self.mayChange) AND \(Signups.isWithinLimits)",
                     plan.update,
@@ -97,8 +100,9 @@ extension Sessions {
             signups.outbox.wakeSender()
             return account
         }
-        guard isTaken, let move = plan.move else { throw .noSession }
-        throw .refused([Refusal(move.field, .taken)])
+        // An allowed change that was not made was a new username that another account has.
+        guard wasAllowed, let renaming = plan.renaming else { throw .noSession }
+        throw .refused([Refusal(renaming.field, .taken)])
     }
 }
 

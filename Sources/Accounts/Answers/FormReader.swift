@@ -1,6 +1,7 @@
 extension Answers {
-    /// Reads the body of a form (`application/x-www-form-urlencoded`, WHATWG URL Standard §5.1) as strictly as JSON.
-    /// Throws if a pair has no `=`, an escape is incomplete, a text is not UTF-8 or contains NUL, a control character
+    /// Reads the body of a form (`application/x-www-form-urlencoded`, WHATWG URL Standard §5.1) as strictly
+    /// as ``JSON/read(_:)`` reads JSON.
+    /// Throws if a pair has no `=`, an escape is malformed, a text is not UTF-8 or contains NUL, a control character
     /// is not escaped, or a name is repeated. Invalid input is never repaired.
     ///
     /// - Parameters:
@@ -39,13 +40,13 @@ struct FormMembers {
 
     /// - Parameters:
     ///   - several: the names that may be repeated.
-    ///   - maximumValues: the maximum number of values.
+    ///   - maximumValues: the maximum number of pairs.
     init(several: Set<String>, maximumValues: Int) {
         self.several = several
         valuesLeft = maximumValues
     }
 
-    /// Adds one answer. Throws if there are too many answers, or if the form already has one with this name and the
+    /// Adds one answer. Throws if there are too many pairs, or if the form already has one with this name and the
     /// name must not be repeated.
     ///
     /// - Parameter offset: the position in the body that the error reports.

@@ -1,7 +1,7 @@
 /// An application, with the settings that decide which events and logouts it receives.
 package struct EventSubscriber: Sendable {
     package let id: String
-    /// The types of events that the application has chosen, all of them in ``Webhook/eventTypes``.
+    /// The types of events that the application has chosen, each one of ``Webhook/eventTypes``.
     package let events: [String]
     /// Nil for an application without a webhook.
     package let webhook: Webhook?
@@ -25,7 +25,7 @@ package struct EventSubscriber: Sendable {
 }
 
 extension Database {
-    /// Stores which events and logouts the applications receive, so that transactions write them from now on. Deletes
+    /// Stores which events and logouts the applications receive, so that later transactions store these for delivery. Deletes
     /// all other applications, and the waiting events and logouts that have no webhook or logout URI any more.
     package func store(_ subscribers: [EventSubscriber]) async throws(DatabaseError) {
         let listed = Self.listed(subscribers)
@@ -61,7 +61,7 @@ extension Database {
         return ids
     }
 
-    /// The applications as an SQL table `listed`, with the columns of `applications` that the applications file
+    /// The applications as an SQL table `listed`, with the columns of `applications` that `APPLICATIONS_FILE`
     /// decides.
     private static func listed(_ subscribers: [EventSubscriber]) -> SQL {
         let list = JSON.array(

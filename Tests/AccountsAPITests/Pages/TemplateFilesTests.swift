@@ -8,7 +8,7 @@ import Testing
 struct TemplateFilesTests {
     private static let folder = Repository.root.appending(path: "Sources/accounts-api/Pages/Templates")
 
-    @Test func `the list contains every file of the folder with its name and content`() throws {
+    @Test func `the listed templates are exactly the files of the folder, with the same content`() throws {
         let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
         #expect(Assets.templateFiles.map { "\($0.name).mustache" }.sorted() == files.sorted())
         for (name, bytes) in Assets.templateFiles {

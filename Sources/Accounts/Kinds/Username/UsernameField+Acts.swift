@@ -64,7 +64,7 @@ extension UsernameField {
         let name = value(in: plan.after, of: field.name)?.text
         if name == plan.account.username { return }
         let isTaken = name.map { plan.signups.isTaken($0, Self.name, except: ID()) } ?? "false"
-        plan.move = (
+        plan.renaming = (
             field.name, "CASE WHEN \(isTaken) THEN false ELSE rename_account(\(plan.account.id), \(name)) END"
         )
         plan.limits.append(plan.signups.charge(.usernameChecks, plan.account.id.bytes))

@@ -1,7 +1,7 @@
-// Live checks: the server checks values while the person is still typing.
+// Live checks: the server checks values before the step is sent.
 
-/// Lets the server check some fields and resolves to their refusals by name. Without an answer there are no refusals,
-/// because the server checks the values again when the step is sent.
+/// Lets the server check some fields and resolves to their refusals by name. If the server does not answer, no field is
+/// refused, because it checks the values again when the step is sent; `isChecked` is then false.
 async function check(...fieldsToCheck) {
   const values = Object.fromEntries(fieldsToCheck.map((field) => [field.name, field.value]));
   const { errors, written, isAnswered } = await fetchCheck(values);
@@ -9,9 +9,9 @@ async function check(...fieldsToCheck) {
   for (const field of fieldsToCheck) {
     // The person may have changed the value meanwhile.
     if (field.json !== JSON.stringify(values[field.name])) continue;
-    field.written = written[field.name];
+    field.canonical = written[field.name];
     if (!refusals[field.name]) field.accept();
-    field.isJudged = isAnswered;
+    field.isChecked = isAnswered;
   }
   return refusals;
 }
@@ -37,12 +37,15 @@ function firstMessages(errors) {
   return messages;
 }
 
+/// Checks one field and shows the result.
+///
 /// - moment: a "pause" in typing, "left" after the person has left the field, or "sent" when the step is to be sent.
 async function checkAndShow(field, moment) {
   if (field.isEmpty || !field.liveCheck) return updateNext();
   if (field.isAccepted) {
-    showConfirmation(field);
-    if (moment === "pause" || !field.written) return updateNext();
+    showConfirmationField(field);
+    // The value was checked before. After the pause, it may still have to be written in its canonical form.
+    if (moment === "pause" || !field.canonical) return updateNext();
   }
   const checkedJSON = field.json;
   const refusal = (await check(...fields.filter((other) => other.name === field.confirms), field))[field.name];
@@ -50,11 +53,12 @@ async function checkAndShow(field, moment) {
   if (field.json !== checkedJSON) return;
   if (refusal) showRefusal(field, refusal, moment);
   else showAcceptance(field, moment);
-  showTally(field);
+  showCharacterCount(field);
   updateNext();
 }
 
-/// Only sending empties a secret: a person who taps beside the field, for example to close the keyboard, loses nothing.
+/// Only sending empties a field whose value must be typed again: a person who taps beside the field, for example to close
+/// the keyboard, loses nothing.
 function showRefusal(field, refusal, moment) {
   // During a pause a secret is probably not complete, except if it has the required length.
   if (moment === "pause" && field.isSecret && !isLongEnough(field)) return;
@@ -63,11 +67,11 @@ function showRefusal(field, refusal, moment) {
 }
 
 function showAcceptance(field, moment) {
-  if (moment !== "pause" && field.written) {
-    field.value = field.written;
+  if (moment !== "pause" && field.canonical) {
+    field.value = field.canonical;
     field.accept();
   }
-  showConfirmation(field);
+  showConfirmationField(field);
 }
 
 /// Checks the restored values, so that a wrong answer is marked immediately.

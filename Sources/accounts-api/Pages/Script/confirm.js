@@ -3,7 +3,7 @@
 const confirmationOf = (field) => fields.find((other) => other.confirms === field.name);
 
 /// The confirmation appears when the server has accepted the value to confirm.
-function showConfirmation(field) {
+function showConfirmationField(field) {
   const confirmation = confirmationOf(field);
   if (!confirmation) return;
   confirmation.element.hidden = false;

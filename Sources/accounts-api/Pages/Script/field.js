@@ -29,9 +29,9 @@ class Field {
     /// The value that the server accepted last, as JSON.
     this.accepted = undefined;
     /// False if the value is accepted only because the server has not answered.
-    this.isJudged = false;
+    this.isChecked = false;
     /// The accepted value as people write it, if that differs.
-    this.written = undefined;
+    this.canonical = undefined;
   }
 
   get value() {

@@ -7,7 +7,7 @@ async function submitOrShowProblems() {
   if (!hasDraft) return form.requestSubmit();
   hush();
   showBusy(nextButton);
-  for (const field of fields) if (field.isFine) showConfirmation(field);
+  for (const field of fields) if (field.isFine) showConfirmationField(field);
   for (const field of shownFields()) if (!field.isFine) await showProblem(field);
   hideBusy();
   updateNext();
@@ -107,7 +107,7 @@ function showErrors(errors) {
   const refused = fields.filter((field) => messages[field.name]);
   for (const field of refused) {
     if (field.isSecret) field.value = "";
-    showTally(field);
+    showCharacterCount(field);
     field.refuse(messages[field.name]);
   }
   endClocks(errors);

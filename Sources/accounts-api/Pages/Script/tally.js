@@ -11,10 +11,10 @@ const lengthOf = (text) => [...text.normalize("NFC")].length;
 
 const isLongEnough = (field) => lengthOf(field.value) >= tallyOf(field)?.dataset.tally;
 
-function showTally(field) {
+function showCharacterCount(field) {
   const tally = tallyOf(field);
   if (!tally) return;
-  const isGood = field.isAccepted && field.isJudged && !field.isEmpty;
+  const isGood = field.isAccepted && field.isChecked && !field.isEmpty;
   tally.textContent = isGood ? tally.dataset.good : countIn(tally, lengthOf(field.value));
   tally.classList.toggle("good", isGood);
 }

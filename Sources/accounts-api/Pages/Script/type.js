@@ -15,7 +15,7 @@ function listenToTyping(field) {
     showDayInWords(field);
     clearTimeout(pause);
     pause = setTimeout(checkAndShow, field.liveCheck === "at-once" ? 0 : pauseInTyping, field, "pause");
-    showTally(field);
+    showCharacterCount(field);
     announceTally(field);
   };
   field.element.addEventListener("input", read);
