@@ -1,9 +1,13 @@
 """The faults, each of which breaks one part of the service. Each begins when the people have made some progress."""
 
+import http.client
 import os
+import re
 import signal
+import subprocess
 import threading
 import time
+from pathlib import Path
 
 from people import Crowd
 
@@ -63,6 +67,80 @@ def freeze_postgres(service, crowd):
     service.signal_postgres(signal.SIGCONT)
 
 
+def lock_tables(service, crowd):
+    """
+    Locks all tables for a minute. Every answer must come in time (`Crowd.LONGEST_ANSWER`), the process must say that it
+    is alive, its memory must not grow, and the service must be as before within a second of the unlock.
+    """
+    crowd.wait(0.1)
+    before = memory(service)
+    holder = lock_all_tables(service)
+    lives, most = [], before
+    unlock = time.monotonic() + 60
+    while time.monotonic() < unlock:
+        status, seconds = ask(service, "/health/live")
+        lives.append(seconds)
+        if status != 200:
+            crowd.complain(f"/health/live was answered with {status}")
+        most = max(most, memory(service))
+        time.sleep(0.2)
+    acknowledged = crowd.acknowledged
+    holder.communicate("COMMIT;\n", timeout=30)
+    unlocked = time.monotonic()
+    while ask(service, "/health/ready")[0] != 200 and time.monotonic() < unlocked + 60:
+        time.sleep(0.02)
+    ready = time.monotonic() - unlocked
+    with crowd.lock:
+        crowd.lock.wait_for(lambda: crowd.acknowledged > acknowledged, timeout=60)
+    served = time.monotonic() - unlocked
+    lives.sort()
+    print(
+        f"locked for 60 s: /health/live after {lives[len(lives) * 99 // 100]:.3f} s (99 %), at most {lives[-1]:.3f} s; "
+        f"memory {before >> 20} MiB, at most {most >> 20} MiB; after the unlock ready after {ready:.1f} s, "
+        f"a success after {served:.1f} s"
+    )
+    if lives[-1] > 1 or most > before + (64 << 20) or max(ready, served) > 1:
+        crowd.complain("while the tables were locked, or after it, the service exceeded a limit")
+
+
+def lock_all_tables(service):
+    """Returns a psql in a transaction that has locked all tables."""
+    tables = ", ".join(service.query("SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'"))
+    while True:
+        holder = subprocess.Popen(
+            ["psql", "--no-psqlrc", "--quiet", "--no-align", "--tuples-only", service.database],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        # `:ERROR` is a variable of psql. A deadlock with a transaction of the server may end this one; then it begins anew.
+        holder.stdin.write(f"BEGIN;\nLOCK TABLE {tables};\n\\echo :ERROR\n")
+        holder.stdin.flush()
+        if holder.stdout.readline() == "false\n":
+            return holder
+        holder.communicate("ROLLBACK;\n", timeout=30)
+
+
+def ask(service, path):
+    """Sends a GET request, and returns the status, which is None without an answer, and the time in seconds."""
+    started = time.monotonic()
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().status, time.monotonic() - started
+    except (OSError, http.client.HTTPException):
+        return None, time.monotonic() - started
+    finally:
+        connection.close()
+
+
+def memory(service):
+    """The resident memory of the server in bytes."""
+    status = Path(f"/proc/{service.server.pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+)", status)[1]) << 10
+
+
 def set_clock(service, crowd):
     for share, offset in ((0.2, "3600"), (0.4, "-3600"), (0.6, "86400"), (0.8, "0")):
         crowd.wait(share)
@@ -112,6 +190,7 @@ FAULTS = {
     "mail": ("kill -9 of the mail server, for 5 s", kill_mail_server, {}),
     "disk": ("a full disk under PostgreSQL", fill_disk, {"small_disk": True}),
     "freeze": ("PostgreSQL frozen for 20 s", freeze_postgres, {}),
+    "locks": ("all tables locked for 60 s", lock_tables, {"people": 500}),
     "clock": ("the server's clock set an hour ahead, back, and a day ahead", set_clock, {"faked_clock": True}),
     "flood": ("a stranger with 50 connections at the password step", flood_hashing, {"people": 16}),
     "network": ("30 % of connections reset, of clients and to PostgreSQL", reset_connections, {"resets": 0.3}),

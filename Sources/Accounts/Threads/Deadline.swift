@@ -21,10 +21,10 @@ package final class Deadline: Sendable {
         state.withLock { $0 += time }
     }
 
-    /// Runs work that finds out whether a write has taken effect. In a request, the work has a deadline of its own, 1.5
-    /// seconds from now, because the deadline of the request may be the reason why the outcome is unknown.
+    /// Runs work that finds out whether a write has taken effect. In a request, the work has a deadline of its own, one
+    /// second from now, because the deadline of the request may be the reason why the outcome is unknown.
     static func verifying<Value>(_ work: () async throws -> Value) async rethrows -> Value {
-        try await $current.withValue(current.map { _ in Deadline(in: .milliseconds(1500)) }, operation: work)
+        try await $current.withValue(current.map { _ in Deadline(in: .seconds(1)) }, operation: work)
     }
 
     /// The deadline of a statement of the present task.

@@ -324,6 +324,8 @@ struct Server {
             configuration: .init(
                 address: .hostname(settings.listen.host, port: settings.listen.port),
                 serverName: nil,
+                // Clients that find this queue full try again after a second.
+                backlog: limits.connections,
                 availableConnectionsDelegate: MaximumAvailableConnections(limits.connections)
             ),
             onServerRunning: { channel in

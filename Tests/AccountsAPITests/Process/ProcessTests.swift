@@ -49,6 +49,17 @@ struct ProcessTests {
         #expect(await right.end(by: SIGTERM) == 0)
     }
 
+    @Test func `hundreds of clients connect at the same moment, and none has to try again`() async throws {
+        let server = try await ServerProcess.start(database: FreshDatabase.current.conninfo)
+        // A stopped server accepts no connection, as a busy one for a moment. The system keeps the connections for it.
+        kill(server.pid, SIGSTOP)
+        let clients = try await onThread { try (1...300).map { _ in try RawClient(port: server.port) } }
+        kill(server.pid, SIGCONT)
+        try clients[0].send("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(clients[0].readResponse().hasPrefix("HTTP/1.1 200"))
+        #expect(await server.end(by: SIGTERM) == 0)
+    }
+
     @Test func `a code that arrives over SMTP completes a sign-up`() async throws {
         let catcher = try await MailCatcher.start()
         let mails = Mails()
