@@ -106,7 +106,7 @@ extension Pages {
     /// - Parameter problem: the problem with the form when it was sent; nil if it was not sent yet. If the link does not
     ///   work any more, the page says so and has no form.
     func undo(after problem: Problem? = nil, in language: Language) -> Page {
-        if problem?.has(.codeExpired) == true {
+        if problem?.refusalCodes.contains(Refusal.Code.codeExpired.rawValue) == true {
             return form(
                 FormPage(title: .undoTitle, text: [.undoOver], action: "", links: [(nil, .signIn, "/sign-in")]),
                 in: language

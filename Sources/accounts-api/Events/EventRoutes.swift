@@ -13,7 +13,7 @@ struct EventRoutes: Sendable {
         guard let credentials = request.headers[.authorization].flatMap({ BasicCredentials($0) }),
             let application = applications.current[credentials.name],
             application.accepts(secret: credentials.password)
-        else { return OAuthError.invalidClient.response }
+        else { return OAuthError.invalidClient.response(to: context) }
         let query = request.uri.queryParameters
         let cursor = query["after"].map { EventCursor(String($0)) } ?? .start
         let limit = query["limit"].map { Int($0) ?? 0 } ?? Database.maximumEvents
@@ -25,7 +25,7 @@ struct EventRoutes: Sendable {
             )
         }
         let subscriber = applications.current.subscribers.first { $0.id == application.id }
-        guard let subscriber else { return OAuthError.invalidClient.response }
+        guard let subscriber else { return OAuthError.invalidClient.response(to: context) }
         let (events, next, hasMore) = try await database.events(for: subscriber, after: cursor, limit: limit)
         return Answer(json: ["events": .array(events), "next": .string(next.text), "more": .bool(hasMore)]).response
     }

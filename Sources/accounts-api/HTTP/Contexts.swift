@@ -76,6 +76,12 @@ final class Subject: Sendable {
         let event = SecurityEvent(problem)
         state.withLock { $0.event = event }
     }
+
+    /// Stores the error that answers the request of an application, for the request log.
+    func set(_ error: OAuthError) {
+        let event = SecurityEvent(error)
+        state.withLock { $0.event = event }
+    }
 }
 
 /// The context of a request for a draft. A request without a draft never reaches a handler with this context.

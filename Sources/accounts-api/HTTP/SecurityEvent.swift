@@ -10,10 +10,13 @@ struct SecurityEvent: Sendable {
         case codeExhausted = "code_exhausted"
         case passwordWrong = "password_wrong"
         case signInFailed = "sign_in_failed"
+        /// The caller is not the application that it names: its secret is wrong, or there is no such application.
+        case applicationRefused = "application_refused"
     }
 
     let kind: Kind
-    let problem: ProblemKind
+    /// The slug of the problem, or the error code of OAuth.
+    let problem: String
     /// The name of the rate limit that refused the request; nil if there is none.
     let limit: String?
 
@@ -27,7 +30,13 @@ struct SecurityEvent: Sendable {
             kind = code
         default: return nil
         }
-        (self.problem, limit) = (problem.slug, problem.limit)
+        (self.problem, limit) = (problem.slug.rawValue, problem.limit)
+    }
+
+    /// Returns nil for an error that has another cause than a wrong secret.
+    init?(_ error: OAuthError) {
+        guard error.isUnauthenticated else { return nil }
+        (kind, problem, limit) = (.applicationRefused, error.code, nil)
     }
 
     /// - Parameters:
@@ -37,18 +46,10 @@ struct SecurityEvent: Sendable {
     ///     IPv6.
     func metadata(step: StepName?, network: String, site: String) -> Logger.Metadata {
         var metadata: Logger.Metadata = [
-            "event": "\(kind.rawValue)", "problem": "\(problem.rawValue)", "network": "\(network)", "site": "\(site)",
+            "event": "\(kind.rawValue)", "problem": "\(problem)", "network": "\(network)", "site": "\(site)",
         ]
         if let limit { metadata["limit"] = "\(limit)" }
         if let step { metadata["step"] = "\(step)" }
         return metadata
-    }
-}
-
-extension Problem {
-    /// The codes in the member `errors`.
-    fileprivate var refusalCodes: [String] {
-        guard case .array(let errors)? = members.first(where: { $0.name == "errors" })?.value else { return [] }
-        return errors.compactMap { $0["code"]?.string }
     }
 }

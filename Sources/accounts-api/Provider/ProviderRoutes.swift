@@ -10,7 +10,7 @@ struct ProviderRoutes: Sendable {
     // MARK: Tokens
 
     @Sendable func token(_ request: Request, _ context: RequestScope) async throws -> Response {
-        try await answering {
+        try await answering(context) {
             let parameters = try await Self.parameters(of: request)
             let application = try application(of: request, parameters)
             switch parameters["grant_type"] {
@@ -24,7 +24,7 @@ struct ProviderRoutes: Sendable {
     }
 
     @Sendable func push(_ request: Request, _ context: RequestScope) async throws -> Response {
-        try await answering(.created) {
+        try await answering(context, .created) {
             let parameters = try await Self.parameters(of: request)
             let uri = try await provider.from(context.network).push(
                 parameters,
@@ -35,7 +35,7 @@ struct ProviderRoutes: Sendable {
     }
 
     @Sendable func introspect(_ request: Request, _ context: RequestScope) async throws -> Response {
-        try await answering {
+        try await answering(context) {
             let parameters = try await Self.parameters(of: request)
             let application = try application(of: request, parameters)
             guard !application.isPublic else { throw OAuthError.invalidClient }
@@ -44,7 +44,7 @@ struct ProviderRoutes: Sendable {
     }
 
     @Sendable func revoke(_ request: Request, _ context: RequestScope) async throws -> Response {
-        try await answering {
+        try await answering(context) {
             let parameters = try await Self.parameters(of: request)
             let application = try application(of: request, parameters)
             try await provider.revoke(Self.token(in: parameters), by: application)
@@ -133,22 +133,25 @@ struct ProviderRoutes: Sendable {
 
     /// Answers with the JSON that `act` returns, or with the OAuth error that it throws.
     private func answering(
+        _ context: RequestScope,
         _ status: HTTPResponse.Status = .ok,
         _ act: () async throws -> JSON?
     ) async throws -> Response {
         do {
             return try await Answer(json: act(), status: status).response
         } catch let error as OAuthError {
-            return error.response
+            return error.response(to: context)
         } catch ProviderError.oauth(let error) {
-            return error.response
+            return error.response(to: context)
         }
     }
 }
 
 extension OAuthError {
-    var response: Response {
-        Answer(
+    /// The response with this error. Its log line says so if the application has not authenticated.
+    func response(to context: RequestScope) -> Response {
+        context.subject.set(self)
+        return Answer(
             json: json,
             status: isUnauthenticated ? .unauthorized : .badRequest,
             headers: isUnauthenticated ? [.wwwAuthenticate: "Basic realm=\"applications\""] : [:]

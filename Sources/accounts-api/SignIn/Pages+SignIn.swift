@@ -182,21 +182,3 @@ extension Language {
         CivilDate(json: .string(String(time.prefix(10)))).map(messages.text) ?? time
     }
 }
-
-extension Problem {
-    /// The messages of the refused fields.
-    var messagesByField: [String: String] {
-        Dictionary(
-            errors.map { ($0["field"]?.string ?? "", $0["message"]?.string ?? "") },
-            uniquingKeysWith: { first, _ in first }
-        )
-    }
-
-    /// Whether a field was refused with this code.
-    func has(_ code: Refusal.Code) -> Bool { errors.contains { $0["code"]?.string == code.rawValue } }
-
-    private var errors: [JSON] {
-        guard case .array(let errors)? = members.first(where: { $0.name == "errors" })?.value else { return [] }
-        return errors
-    }
-}

@@ -42,6 +42,8 @@ struct EventRoutesTests {
                 try await shop.site.send(.get, "/events"),
             ]
             #expect(refused.map(\.status) == [401, 401, 401])
+            let events = shop.site.log.lines.compactMap { $0["event"]?.string }
+            #expect(events == Array(repeating: "application_refused", count: 3))
             for query in ["?after=x", "?limit=0", "?limit=101", "?limit=x"] {
                 let malformed = try await list(shop, query)
                 #expect(malformed.status == 400, "\(query)")

@@ -249,6 +249,12 @@ struct TokenTests {
                 #expect(wrong.headers[.wwwAuthenticate]?.hasPrefix("Basic") == true)
                 #expect(wrong.headers[.cacheControl] == "no-store")
             }
+            let refused = shop.site.log.lines.filter { $0["status"] == 401 }
+            #expect(refused.count == 4)
+            for line in refused {
+                #expect(line["event"] == "application_refused" && line["problem"] == "invalid_client")
+                #expect(line["level"] == "notice" && line["network"]?.string?.isEmpty == false)
+            }
         }
     }
 
