@@ -22,13 +22,14 @@ from breaking import FAULTS
 from invariants import violations
 from people import Crowd
 from service import Service, adopt_orphans
+from tabs import refresh_in_tabs
 
 PEOPLE = 100
 
 
 def run(name):
     """Runs one fault, and returns the violated invariants."""
-    if name in KILLS:
+    if name in ACTS:
         return run_acts(name)
     description, fault, options = FAULTS[name]
     # The fault may limit the number of people, because a hundred at once are more than fit into the hashing queue.
@@ -57,16 +58,17 @@ def run(name):
     return found
 
 
-# The faults that kill the server at every point of acts.
-KILLS = {"account": kill_in_acts, "applications": kill_in_applications}
+# The faults that need no crowd: two kill the server at every point of acts, and one uses a refresh token in many tabs.
+ACTS = {"account": kill_in_acts, "applications": kill_in_applications, "tabs": refresh_in_tabs}
 
 
 def run_acts(name):
-    application = Application() if name == "applications" else None
+    application = None if name == "account" else Application()
     with tempfile.TemporaryDirectory(prefix="faults-", dir="/var/tmp") as folder:
         os.chmod(folder, 0o711)
         with Service(Path(folder), kills=True, application=application) as service:
-            return KILLS[name](service)
+            service.wait_until_ready()
+            return ACTS[name](service)
 
 
 def inject(fault, service, crowd):
