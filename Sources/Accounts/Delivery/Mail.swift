@@ -20,12 +20,18 @@ package enum MailError: Error, Hashable, CustomStringConvertible {
     /// A retry cannot succeed: the mail server refused the mail permanently (5xx), or the mail is invalid.
     case permanent(reply: Int?, reason: String)
 
+    /// The reason, and the reply code if there is one.
+    package var reason: String {
+        switch self {
+        case .temporary(let reply?, let reason), .permanent(let reply?, let reason): "\(reason), reply \(reply)"
+        case .temporary(nil, let reason), .permanent(nil, let reason): reason
+        }
+    }
+
     package var description: String {
         switch self {
-        case .temporary(let reply?, let reason): "not delivered yet: \(reason), reply \(reply)"
-        case .temporary(nil, let reason): "not delivered yet: \(reason)"
-        case .permanent(let reply?, let reason): "not deliverable: \(reason), reply \(reply)"
-        case .permanent(nil, let reason): "not deliverable: \(reason)"
+        case .temporary: "not delivered yet: \(reason)"
+        case .permanent: "not deliverable: \(reason)"
         }
     }
 }

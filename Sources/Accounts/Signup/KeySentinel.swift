@@ -46,7 +46,7 @@ extension KeyRing {
     }
 
     /// The same check for commands, which never insert a sentinel. Returns nil if the database has none.
-    func mismatch(withServersOf database: Database) async throws(DatabaseError) -> KeyMismatch? {
+    package func mismatch(withServersOf database: Database) async throws(DatabaseError) -> KeyMismatch? {
         guard let sealed = try await database.read(Self.selectSentinel).first?.decode([UInt8].self) else { return nil }
         return opensSentinel(sealed) ? nil : mismatch(of: sealed)
     }

@@ -22,7 +22,7 @@ struct AccountsAPI: AsyncParsableCommand {
             """,
         version: "\(serviceVersion)\n\(Libraries.text)",
         subcommands: [
-            Serve.self, Migrate.self, DraftCommands.self, AccountCommands.self, SessionCommands.self,
+            Serve.self, Migrate.self, Doctor.self, DraftCommands.self, AccountCommands.self, SessionCommands.self,
             AuditCommands.self, OutboxCommands.self, EventCommands.self, KeyCommands.self, FlowCommands.self,
             ApplicationCommands.self, BrandCommands.self, TextCommands.self, Argon2Commands.self,
             SettingsReference.self, ProblemsCommand.self, Healthcheck.self, ImageWorkerCommand.self,

@@ -1,0 +1,104 @@
+import Accounts
+import Foundation
+
+/// The checks of the database: connection, clock, disk, schema, role, log and keys.
+struct DatabaseCheckup {
+    let database: Database
+    let keys: KeyRing
+
+    /// The checks that need the schema, in their order.
+    private static let ofSchema = ["role", "log", "keys"]
+    /// The maximum difference of two clocks in seconds. Codes of an authenticator hold for 30.
+    private static let maximumOffset = 2.0
+    /// The minimum free space of a disk: this share of it, and this many bytes.
+    private static let minimumFree = (share: 0.1, bytes: 1 << 30)
+
+    func findings() async -> [Finding] {
+        let before = Date()
+        let server: DatabaseServer
+        do throws(DatabaseError) { server = try await database.server(within: .seconds(10)) } catch {
+            let remedy = "check DATABASE_URL, the network and PostgreSQL"
+            return [.wrong("database", "\(error)", remedy)]
+                + (["clock", "disk", "migrations"] + Self.ofSchema).map(Finding.skipped)
+        }
+        let middle = before.addingTimeInterval(Date().timeIntervalSince(before) / 2)
+        let first: [Finding] = [
+            .ok("database", "PostgreSQL \(server.version), as the role \(server.role)"),
+            clock(server.now.timeIntervalSince(middle)), disk(server),
+        ]
+        do {
+            let newer = try await Migrations().check(database)
+            let schema: Finding =
+                newer.isEmpty
+                ? .ok("migrations", "the schema is that of this version")
+                : .ok("migrations", "a newer version has applied \(newer.joined(separator: ", ")); this one can serve")
+            return try await first + [schema, role(), log(), fit()]
+        } catch {
+            return first + [.wrong("migrations", "\(error)")] + Self.ofSchema.map(Finding.skipped)
+        }
+    }
+
+    private func clock(_ offset: TimeInterval) -> Finding {
+        let milliseconds = Int((offset * 1000).rounded())
+        if abs(offset) <= Self.maximumOffset {
+            return .ok("clock", "\(abs(milliseconds)) ms from that of the database")
+        }
+        return .wrong(
+            "clock",
+            "\(abs(milliseconds)) ms \(offset > 0 ? "behind" : "ahead of") that of the database",
+            "run a time service, such as chrony, on both machines"
+        )
+    }
+
+    private func disk(_ server: DatabaseServer) -> Finding {
+        let size = "the database has \(Self.mebibytes(server.size))"
+        guard let folder = server.localFolder, let (free, total) = Self.space(at: folder) else {
+            return .ok("disk", "\(size); the free space is not visible from here, so watch it where PostgreSQL runs")
+        }
+        let text = "\(size), and its disk \(Self.mebibytes(free)) free of \(Self.mebibytes(total))"
+        let isFull = free < Self.minimumFree.bytes || Double(free) < Double(total) * Self.minimumFree.share
+        return isFull ? .wrong("disk", text, "make room: a full disk stops every sign-up") : .ok("disk", text)
+    }
+
+    private func role() async throws -> Finding {
+        let excess = try await database.rightsBeyondServing()
+        if excess.isEmpty { return .ok("role", "it may only serve") }
+        return .wrong(
+            "role",
+            "it \(excess.joined(separator: " and "))",
+            "give the server a member of accounts_serve, see docs/operating.md, \"A role for each task\""
+        )
+    }
+
+    private func log() async throws -> Finding {
+        let settings = try await database.settingsThatLogValues()
+        if settings.isEmpty { return .ok("log", "PostgreSQL does not log what people type") }
+        return .wrong(
+            "log",
+            "PostgreSQL may log what people type, by \(settings.joined(separator: ", "))",
+            "set them to 0 or off"
+        )
+    }
+
+    private func fit() async throws -> Finding {
+        if let mismatch = try await keys.mismatch(withServersOf: database) {
+            return .wrong("keys", "\(mismatch)", "restore the key; without it, drafts and mails cannot be read")
+        }
+        return .ok("keys", "the key ring fits the database")
+    }
+
+    private static func mebibytes(_ bytes: Int) -> String { "\(bytes >> 20) MiB" }
+
+    /// The free and the total bytes of the file system of a folder, or of its nearest ancestor that this user may see.
+    private static func space(at folder: String) -> (free: Int, total: Int)? {
+        var url = URL(filePath: folder)
+        while true {
+            var status = statvfs()
+            if statvfs(url.path, &status) == 0 {
+                return (Int(status.f_bavail) * Int(status.f_frsize), Int(status.f_blocks) * Int(status.f_frsize))
+            }
+            if url.path == "/" { return nil }
+            url.deleteLastPathComponent()
+        }
+    }
+}

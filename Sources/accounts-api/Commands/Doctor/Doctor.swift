@@ -1,0 +1,98 @@
+import Accounts
+import ArgumentParser
+import Logging
+
+/// Checks an installation before people do.
+struct Doctor: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Checks the settings, the database, the mail server and this machine; exits with 1 if one is wrong.",
+        discussion: """
+            Takes the settings of serve, and changes nothing. Prints a line for each check: ok, warning for a risk that \
+            the settings accept, wrong, or skipped because of something that is wrong before it.
+
+            EXAMPLES
+              accounts-api doctor
+              accounts-api doctor --json
+            """
+    )
+
+    @OptionGroup var flags: SettingFlags
+    @Flag(help: "Prints JSON.") var json = false
+
+    func run() async throws {
+        let findings = await Self.findings(flags.source)
+        let isWrong = findings.contains { $0.state == .wrong }
+        if json {
+            print(JSON.object([.init("ok", .bool(!isWrong)), .init("findings", .array(findings.map(\.json)))]).text)
+        } else {
+            for finding in findings { print(finding.line) }
+        }
+        if isWrong { throw ExitCode(1) }
+    }
+
+    private static func findings(_ source: SettingSource) async -> [Finding] {
+        let settings: Settings
+        do throws(SettingMistakes) { settings = try Settings(source) } catch {
+            return error.all.map { .wrong("settings", $0) }
+        }
+        let database = Database(
+            settings.databaseURL,
+            connections: 2,
+            logger: Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() }
+        )
+        let ofDatabase = await DatabaseCheckup(database: database, keys: settings.keys).findings()
+        await database.shutdown()
+        return await settings.findings + ofDatabase + settings.findingsOfParts()
+    }
+}
+
+/// What a check has found.
+struct Finding: Sendable {
+    enum State: String, Sendable {
+        case ok, warning, wrong, skipped
+    }
+
+    /// The name of the check.
+    let check: String
+    let state: State
+    let text: String
+    /// What to do about it; nil if there is nothing to do, or if the text says it.
+    let remedy: String?
+
+    private init(_ check: String, _ state: State, _ text: String, _ remedy: String?) {
+        (self.check, self.state, self.text, self.remedy) = (check, state, text, remedy)
+    }
+
+    static func ok(_ check: String, _ text: String) -> Finding { Finding(check, .ok, text, nil) }
+    static func warning(_ check: String, _ text: String, _ remedy: String? = nil) -> Finding {
+        Finding(check, .warning, text, remedy)
+    }
+    static func wrong(_ check: String, _ text: String, _ remedy: String? = nil) -> Finding {
+        Finding(check, .wrong, text, remedy)
+    }
+    static func skipped(_ check: String) -> Finding { Finding(check, .skipped, "the database is not usable", nil) }
+
+    var line: String {
+        func padded(_ word: String, to width: Int) -> String {
+            word + String(repeating: " ", count: max(0, width - word.count))
+        }
+        let state = padded(self.state.rawValue, to: 7)
+        let painted = Terminal.hasColours ? paint.on(state) : state
+        return "\(painted)  \(padded(check, to: 10))  \((text + (remedy.map { "; \($0)" } ?? "")).printable)"
+    }
+
+    private var paint: Paint {
+        switch state {
+        case .ok, .skipped: .plain
+        case .warning: .yellow
+        case .wrong: .red
+        }
+    }
+
+    var json: JSON {
+        [
+            "check": .string(check), "state": .string(state.rawValue), "text": .string(text),
+            "remedy": remedy.map(JSON.string) ?? .null,
+        ]
+    }
+}

@@ -1,0 +1,73 @@
+import Accounts
+import Foundation
+
+extension Settings {
+    /// The checks of the settings: their risks, and whether the server is behind a proxy that it trusts.
+    var findings: [Finding] {
+        let warnings = self.warnings.map { warning in
+            let details = warning.metadata.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+            return Finding.warning("settings", "\(warning.message) (\(details.joined(separator: ", ")))")
+        }
+        return (warnings.isEmpty ? [.ok("settings", "all are valid, and none takes a risk")] : warnings) + [proxies]
+    }
+
+    private var proxies: Finding {
+        guard self.publicURL.hasPrefix("https://") else {
+            return .warning("proxies", "PUBLIC_URL is not https, which is for development", "set it to an https URL")
+        }
+        if self.trustedProxies.isEmpty {
+            return .wrong(
+                "proxies",
+                "PUBLIC_URL is https, but TRUSTED_PROXIES is empty, so all clients share the limits of the proxy",
+                "set TRUSTED_PROXIES to the networks of the proxy that terminates TLS"
+            )
+        }
+        return .ok("proxies", "\(self.publicURL), behind \(counted(self.trustedProxies.count, "trusted network"))")
+    }
+
+    /// The checks of what the server works with besides the database: the mail server, libargon2, and the processes
+    /// that read images.
+    func findingsOfParts() async -> [Finding] {
+        [await mail(), argon2Library(), await imageProcesses()]
+    }
+
+    private func mail() async -> Finding {
+        guard let server = self.smtpURL.server else { return .warning("mail", "mail is printed, not sent") }
+        let mailer = SMTPMailer(to: server)
+        let outcome: Finding
+        do throws(MailError) {
+            try await mailer.connect()
+            let isOverTLS = server.requiresTLS ? "over TLS" : "over TLS if it offers that"
+            outcome = .ok(
+                "mail",
+                "the server answers, \(isOverTLS)\(server.hasPassword ? ", and accepts the login" : "")"
+            )
+        } catch {
+            outcome = .wrong("mail", "\(error.reason)", "check SMTP_URL, its certificate and its login")
+        }
+        await mailer.shutdown()
+        return outcome
+    }
+
+    private func argon2Library() -> Finding {
+        do { try Argon2.selfTest() } catch {
+            return .wrong("argon2", "\(error)", "install another libargon2")
+        }
+        if Argon2.isForThisProcessor { return .ok("argon2", Argon2.library) }
+        return .warning("argon2", "\(Argon2.library) is a generic build", "run scripts/argon2, which doubles its speed")
+    }
+
+    private func imageProcesses() async -> Finding {
+        guard self.flow.fields.contains(where: \.kind.takesFile) else {
+            return .ok("images", "the flow has no images")
+        }
+        let images = ImagePool(program: "/proc/self/exe", sandbox: self.imageSandbox, workers: 1)
+        defer { images.shutdown() }
+        guard let error = await images.trial() else {
+            return self.imageSandbox == .required
+                ? .ok("images", "an image was read in a process without system calls that reach anything else")
+                : .warning("images", "an image was read, perhaps without a filter of system calls (IMAGE_SANDBOX)")
+        }
+        return .wrong("images", "images cannot be read: \(error)", "see docs/flow.md, \"Images\"")
+    }
+}

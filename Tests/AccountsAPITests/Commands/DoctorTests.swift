@@ -1,0 +1,98 @@
+import Accounts
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The doctor command", .timeLimit(.minutes(5)))
+struct DoctorTests {
+    /// The environment of a server that is set up as the documents say.
+    private static func settings(_ installation: Installation, _ mails: MailCatcher) -> [String: String] {
+        [
+            "DATABASE_URL": installation.conninfo(as: "accounts_server"), "ACCOUNTS_KEYS": TestSignups.keys,
+            "SMTP_URL": mails.url, "PUBLIC_URL": "https://accounts.example", "TRUSTED_PROXIES": "127.0.0.0/8",
+            "LD_LIBRARY_PATH": ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"] ?? "",
+        ]
+    }
+
+    /// The states and texts of the findings, by the names of the checks.
+    private static func examine(_ settings: [String: String]) async throws -> (status: Int32, found: [String: Found]) {
+        let run = try await CommandRun.of("doctor", "--json", settings: settings)
+        guard case .array(let findings)? = try run.json["findings"] else { throw RunningCommand.Ended() }
+        #expect(try run.json["ok"] == .bool(run.status == 0))
+        let found = findings.map { finding in
+            (finding["check"]?.string ?? "", Found(finding["state"]?.string ?? "", finding["text"]?.string ?? ""))
+        }
+        return (run.status, Dictionary(found) { first, _ in first })
+    }
+
+    private struct Found: Equatable {
+        let state: String
+        let text: String
+
+        init(_ state: String, _ text: String) {
+            (self.state, self.text) = (state, text)
+        }
+    }
+
+    @Test func `an installation that is set up right passes every check`() async throws {
+        try await Installation.with { installation in
+            let mails = try await MailCatcher.start()
+            let settings = Self.settings(installation, mails)
+            let (status, found) = try await Self.examine(settings)
+            #expect(status == 0)
+            let checks = [
+                "settings", "proxies", "database", "clock", "disk", "migrations", "role", "log", "keys", "mail",
+                "images",
+            ]
+            for check in checks { #expect(found[check]?.state == "ok", "\(check): \(found[check]?.text ?? "missing")") }
+            #expect(["ok", "warning"].contains(found["argon2"]?.state), "the tests run with either libargon2")
+            #expect(found.count == checks.count + 1)
+            let lines = try await CommandRun.of("doctor", settings: settings)
+            #expect(lines.status == 0 && lines.output.contains("\nok       role        it may only serve\n"))
+            withExtendedLifetime(mails) {}
+        }
+    }
+
+    @Test func `each check finds what is wrong, and the others go on`() async throws {
+        try await Installation.with { installation in
+            let mails = try await MailCatcher.start()
+            let right = Self.settings(installation, mails)
+            /// Runs the command with one setting changed, or removed if the value is nil.
+            func examine(_ name: String, _ value: String?) async throws -> [String: Found] {
+                var settings = right
+                settings[name] = value
+                let (status, found) = try await Self.examine(settings)
+                #expect(status == 1, "\(name)")
+                return found
+            }
+            let superuser = try await examine("DATABASE_URL", installation.administrator)
+            #expect(superuser["role"] == Found("wrong", "it is a superuser") && superuser["keys"]?.state == "ok")
+            #expect(superuser["disk"]?.text.contains(" free of ") == true, "a superuser may know the folder")
+            let proxies = try await examine("TRUSTED_PROXIES", nil)
+            #expect(proxies["proxies"]?.state == "wrong" && proxies["mail"]?.state == "ok")
+            let mail = try await examine("SMTP_URL", "smtp://127.0.0.1:1")
+            #expect(mail["mail"]?.state == "wrong" && mail["images"]?.state == "ok")
+            let away = try await examine("DATABASE_URL", "host=127.0.0.1 port=1")
+            #expect(away["database"]?.state == "wrong" && away["mail"]?.state == "ok")
+            #expect(["clock", "disk", "migrations", "role", "log", "keys"].allSatisfy { away[$0]?.state == "skipped" })
+            let mistakes = try await examine("LISTEN", "nowhere")
+            #expect(mistakes.keys.sorted() == ["settings"] && mistakes["settings"]?.state == "wrong")
+
+            // The first server of a database decides which keys are right.
+            let server = try await ServerProcess.start(
+                database: installation.conninfo(as: "accounts_server"),
+                settings: ["ACCOUNTS_KEYS": TestSignups.keys]
+            )
+            #expect(await server.end(by: SIGTERM) == 0)
+            let other = "other:" + Data(repeating: 8, count: 32).base64EncodedString()
+            #expect(try await examine("ACCOUNTS_KEYS", other)["keys"]?.state == "wrong")
+            let administrator = try TestSupport.Session(to: installation.administrator)
+            try administrator.run("ALTER DATABASE accounts SET log_parameter_max_length_on_error = 100")
+            #expect(try await examine("PUBLIC_URL", right["PUBLIC_URL"])["log"]?.text.contains("on_error") == true)
+            try administrator.run("DELETE FROM migrations WHERE name = (SELECT max(name) FROM migrations)")
+            let pending = try await examine("PUBLIC_URL", right["PUBLIC_URL"])
+            #expect(pending["migrations"]?.state == "wrong" && pending["keys"]?.state == "skipped")
+            withExtendedLifetime(mails) {}
+        }
+    }
+}
