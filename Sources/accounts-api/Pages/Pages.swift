@@ -220,7 +220,7 @@ extension Pages {
         let text =
             address.map { language.messages.resume($0, serviceName: name) }
             ?? language.messages.linkExpired(serviceName: name)
-        var members: [JSON.Member] = [.init("text", .string(text.text))]
+        var members: [JSON.Member] = [.init("text", .string(text.text)), .init("is_over", .bool(address == nil))]
         if let button = text.button, let link {
             members += [
                 .init("button", .string(button)), .init("code", .string(link.text)),
@@ -260,7 +260,7 @@ extension Pages {
         let text =
             address.map { language.messages.ticket($0, for: flow.purpose, serviceName: name) }
             ?? language.messages.ticketExpired(serviceName: name)
-        var members: [JSON.Member] = [.init("text", .string(text.text))]
+        var members: [JSON.Member] = [.init("text", .string(text.text)), .init("is_over", .bool(address == nil))]
         if let button = text.button, let ticket {
             members += [.init("button", .string(button)), .init("ticket", .string(ticket.text))]
             if replacesSignup {
