@@ -14,9 +14,14 @@ struct DatabaseCheckup {
     private static let minimumFree = (share: 0.1, bytes: 1 << 30)
 
     func findings() async -> [Finding] {
-        let before = Date()
         let server: DatabaseServer
-        do throws(DatabaseError) { server = try await database.server(within: .seconds(10)) } catch {
+        let before: Date
+        do throws(DatabaseError) {
+            // Opens the connection, which may take seconds and must not count as a difference of the clocks.
+            _ = try await database.server(within: .seconds(10))
+            before = Date()
+            server = try await database.server(within: .seconds(10))
+        } catch {
             let remedy = "check DATABASE_URL, the network and PostgreSQL"
             return [.wrong("database", "\(error)", remedy)]
                 + (["clock", "disk", "migrations"] + Self.ofSchema).map(Finding.skipped)
@@ -32,10 +37,15 @@ struct DatabaseCheckup {
                 newer.isEmpty
                 ? .ok("migrations", "the schema is that of this version")
                 : .ok("migrations", "a newer version has applied \(newer.joined(separator: ", ")); this one can serve")
-            return try await first + [schema, role(), log(), fit()]
+            return await first + [schema, finding("role", role), finding("log", log), finding("keys", fit)]
         } catch {
             return first + [.wrong("migrations", "\(error)")] + Self.ofSchema.map(Finding.skipped)
         }
+    }
+
+    /// The finding of a check; if the check itself fails, that is wrong.
+    private func finding(_ check: String, _ examine: () async throws -> Finding) async -> Finding {
+        do { return try await examine() } catch { return .wrong(check, "\(error)") }
     }
 
     private func clock(_ offset: TimeInterval) -> Finding {
