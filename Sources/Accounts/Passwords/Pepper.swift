@@ -7,6 +7,17 @@ package struct Pepper: Sendable {
     let key: [UInt8]
 }
 
+/// Libraries log values by printing their properties, so these types print none.
+extension Pepper: CustomStringConvertible, CustomReflectable {
+    package var description: String { "Pepper" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension KeyRing: CustomStringConvertible, CustomReflectable {
+    package var description: String { "KeyRing" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 extension KeyRing {
     /// The pepper with which the hash was computed; nil if it was computed without one. Throws `unknownPepper` if the
     /// ring lacks the key: then this server cannot check a password.

@@ -152,6 +152,9 @@ struct Server {
             outbox: outbox,
             metrics: metrics
         )
+        // At the level debug, the library logs all properties of each service.
+        var lifecycle = logger
+        lifecycle.logLevel = max(logger.logLevel, .info)
         var configuration = ServiceGroupConfiguration(
             services: [
                 // Services stop in reverse order, so the funnel writer still writes what the reaper counts in its last
@@ -159,7 +162,7 @@ struct Server {
                 database, Partitions(database: database, days: signups.partitions, metrics: metrics, logger: logger),
                 FunnelWriter(signups: signups, logger: logger), Reaper(signups: signups, logger: logger),
             ],
-            logger: logger
+            logger: lifecycle
         )
         if keyMismatch == nil { configuration.services.append(.init(service: sender)) }
         // Transactions write the events that these applications subscribe to. If there are none any more, that is

@@ -1,4 +1,3 @@
-import Accounts
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
@@ -6,6 +5,7 @@ import NIOCore
 import TestSupport
 import Testing
 
+@testable import Accounts
 @testable import accounts_api
 
 @Suite("The server as a process", .freshDatabase, .timeLimit(.minutes(5)))
@@ -47,6 +47,22 @@ struct ProcessTests {
         let right = try await start()
         #expect(try ready(right).hasPrefix("HTTP/1.1 200"))
         #expect(await right.end(by: SIGTERM) == 0)
+    }
+
+    @Test func `no level of the log shows the keys`() async throws {
+        let keys = "k1:v2:" + Data((0..<32).map { $0 * 7 }).base64EncodedString()
+        let server = try await ServerProcess.start(
+            database: FreshDatabase.current.conninfo,
+            settings: ["ACCOUNTS_KEYS": keys, "LOG_LEVEL": "trace"]
+        )
+        let kim = SignupClient("kim@example.com", mails: Mails())
+        try await kim.begin(at: server.port)
+        #expect(await server.end(by: SIGTERM) == 0)
+        let pepper = try #require(KeyRing(keys).peppers.first)
+        for bytes in [pepper.key, pepper.id] {
+            #expect(!server.log.contains("\(bytes)") && !server.log.contains(Data(bytes).base64EncodedString()))
+        }
+        for word in ["SymmetricKey", "Pepper(", "KeyRing(", keys] { #expect(!server.log.contains(word), "\(word)") }
     }
 
     @Test func `hundreds of clients connect at the same moment, and none has to try again`() async throws {
