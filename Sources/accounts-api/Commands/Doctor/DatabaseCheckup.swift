@@ -94,7 +94,7 @@ struct DatabaseCheckup {
         if let mismatch = try await keys.mismatch(withServersOf: database) {
             return .wrong("keys", "\(mismatch)", "restore the key; without it, drafts and mails cannot be read")
         }
-        return .ok("keys", "the key ring fits the database")
+        return .ok("keys", "the key ring fits the database, or no server has run on it yet")
     }
 
     private static func mebibytes(_ bytes: Int) -> String { "\(bytes >> 20) MiB" }
