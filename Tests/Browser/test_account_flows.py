@@ -5,7 +5,7 @@ from selenium.webdriver import Keys
 
 from person import PASSWORD
 from test_looks import violations
-from test_photos import PICTURE, choose
+from test_photos import PICTURE, choose, is_open
 from test_sign_in import check_looks, sign_out, sign_up
 
 NEW_PASSWORD = "another phrase of mine"
@@ -106,15 +106,66 @@ def test_a_person_adds_a_photo_and_removes_it(person, script):
     sign_in(kim, owner.username, PASSWORD)
     kim.open("/account/profile")
     choose(kim, PICTURE)
+    if script:
+        kim.wait_until(lambda: is_open(kim), "the dialog")
+        kim.find("[data-use]").click()
+        kim.wait_until(lambda: kim.find(".preview").is_displayed(), "the preview")
     kim.find("button.main").click()
     kim.wait_until(lambda: kim.path == "/account?saved")
     assert kim.find("dd img").get_attribute("src").endswith("/account/photos/photo")
     assert rows_of(owner, "type", "photos") == "image/jpeg"
     kim.open("/account/profile")
+    kim.type("display_name", "Unsaved")
     kim.find("button[form=remove-photo]").click()
     kim.wait_until(lambda: not kim.find_all("button[form=remove-photo]"), "the form without the photo")
     assert kim.path == "/account/profile"
     assert rows_of(owner, "count(*)", "photos") == "0"
+    if script:
+        kim.wait_until(lambda: kim.find("[name=display_name]").get_attribute("value") == "Unsaved", "the other change")
+        kim.open("/account")
+        kim.open("/account/profile")
+        assert kim.find("[name=display_name]").get_attribute("value") == "", "what was not saved is forgotten"
+
+
+def test_the_page_of_a_new_password_says_the_length_and_shows_what_is_typed(person):
+    kim = sign_up(person())
+    kim.open("/account/password")
+    field = kim.find("[name=password]")
+    help = kim.find(f"#{field.get_attribute('aria-describedby').split()[-1]}")
+    assert "at least 15 characters" in help.text
+    eye = kim.find(".eye")
+    eye.click()
+    assert field.get_attribute("type") == "text" and eye.get_attribute("aria-label") == "Hide password"
+
+
+@pytest.mark.parametrize("language, message", [("en", "Enter your password."), ("ko", "비밀번호를 입력해 주세요.")])
+def test_an_empty_form_of_the_account_gets_the_messages_of_the_service(person, language, message):
+    kim = sign_up(person(language))
+    kim.open("/account/password")
+    kim.find("button.main").click()
+    kim.wait_until(lambda: kim.find("#password-refusal").text, "the refusal")
+    assert message in kim.find("#password-refusal").text
+    sign_out_of(kim)
+    kim.find("button.main").click()
+    kim.wait_until(lambda: kim.find("#password-refusal").text, "the refusal")
+    assert message in kim.find("#password-refusal").text
+
+
+def sign_out_of(kim):
+    kim.open("/account")
+    sign_out(kim)
+
+
+def test_the_list_of_sessions_has_times_where_the_person_is(person):
+    kim = sign_up(person())
+    kim.browser.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": "Asia/Tokyo"})
+    try:
+        kim.open("/account")
+        shown = kim.find(".sessions time")
+        expected = "return new Intl.DateTimeFormat('en', {dateStyle: 'medium', timeStyle: 'short', timeZone: 'Asia/Tokyo'}).format(new Date(arguments[0].dateTime))"
+        assert shown.text == kim.run_script(expected, shown)
+    finally:
+        kim.browser.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": ""})
 
 
 @pytest.mark.parametrize("script", [True, False])

@@ -76,16 +76,16 @@ def test_the_last_wrong_code_says_at_once_what_to_do(person, script):
         kim.wait_until(lambda left=left: left in kim.refusal("code"), left)
         assert kim.find(".clock").is_displayed() == script
     send_code(kim, code)
-    kim.wait_until(lambda: "Too many wrong codes. Request a new one." in kim.refusal("code"), "the end")
+    kim.wait_until(lambda: "Too many wrong codes. Get a new one." in kim.refusal("code"), "the end")
     assert "attempts left" not in kim.text and not kim.find_all(".clock")
     again = kim.find("form[action$='/resend'] button")
     if script:
-        assert again.text.startswith("Resend code")
+        assert again.text.startswith("You can get a new code")
         let_a_minute_pass(kim)
     kim.open("/signup/code")
-    assert "Too many wrong codes. Request a new one." in kim.refusal("code") and not kim.find_all(".clock")
+    assert "Too many wrong codes. Get a new one." in kim.refusal("code") and not kim.find_all(".clock")
     again = kim.find("form[action$='/resend'] button")
-    kim.wait_until(lambda: again.is_enabled() and again.text == "Resend code", "the button")
+    kim.wait_until(lambda: again.is_enabled() and again.text == "Get a new code", "the button")
 
 
 @pytest.mark.parametrize("script", [True, False])
@@ -128,7 +128,7 @@ def test_a_former_address_that_was_just_used_says_when_it_can_be_used_again(pers
     role, text = notice(kim)
     assert role == "alert" and kim.path == "/signup/email"
     start, seconds, unit = text.rpartition("in ")[0], *text.rpartition("in ")[2].split()
-    assert start == "An email is already on its way to this address. You can request another one "
+    assert start == "An email is already on its way to this address. You can get another one "
     assert 0 < int(seconds) <= 60 and unit == "s."
 
 
@@ -146,8 +146,8 @@ def test_another_person_at_the_browser_starts_over(person):
     kim = person().go_to("profile")
     kim.open("/signup")
     kim.wait_for_path("/signup/profile")
-    assert f"{kim.email} Not you? Start over" in " ".join(kim.text.split())
-    next(link for link in kim.find_all("main a") if link.text == "Start over").click()
+    assert f"{kim.email} Not you? Cancel sign-up" in " ".join(kim.text.split())
+    next(link for link in kim.find_all("main a") if link.text == "Cancel sign-up").click()
     assert kim.find("#cancel").is_displayed()
     kim.find("#cancel .danger").click()
     kim.wait_for_path("/signup?given-up")
@@ -157,7 +157,7 @@ def test_another_person_at_the_browser_starts_over(person):
 
 def test_the_review_says_whose_sign_up_it_is(person):
     kim = person("ko").go_to("review")
-    [link] = [link for link in kim.find_all("main a") if link.text == "처음부터 시작하기"]
+    [link] = [link for link in kim.find_all("main a") if link.text == "가입 취소"]
     link.click()
     kim.wait_for_path("/signup/cancel")
 

@@ -53,7 +53,8 @@ def test_a_person_lands_on_the_account_and_signs_in_with_only_the_keyboard(perso
     )
     assert kim.find("[name=identifier]").get_attribute("value") == kim.email
     assert kim.focused == "password"
-    kim.press(PASSWORD, Keys.TAB, Keys.SPACE, Keys.ENTER)
+    # The button that shows the password comes between.
+    kim.press(PASSWORD, Keys.TAB, Keys.TAB, Keys.SPACE, Keys.ENTER)
     kim.wait_for_path("/account")
     session = kim.browser.get_cookie("session")
     assert session["httpOnly"] and session["expiry"], "the cookie lacks HttpOnly, or ends with the browser"

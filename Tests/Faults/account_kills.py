@@ -461,7 +461,7 @@ class Undo(Move):
                 "sign_ins": empty,
                 "devices": empty,
                 "version": grown_by(1),
-                "mails": mailed("address-restored", "address-restored"),
+                "mails": mailed("address-restored", "address-withdrawn"),
             }
         ]
 

@@ -1,7 +1,9 @@
 internal import Foundation
 
 /// The periods and the mail of a change of an account's address.
-enum AddressChange {
+package enum AddressChange {
+    /// The name of the limit that a person meets who changes the address twice within ``pause``.
+    package static let limit = "address_changes"
     /// The time for which the old address stays reserved, and in which its owner can undo the change.
     static let restorable = Duration.seconds(7 * 86_400)
     /// The time after a change in which the person can neither change the address again nor erase the account.
@@ -40,6 +42,15 @@ extension Signups {
         return try await start(by: form, with: values, in: language)
     }
 
+    /// Whether the draft would move its account to the address that the account has now.
+    func isPresentAddress(_ address: EmailAddress, in draft: Draft) async throws(SubmitError) -> Bool {
+        guard flow.purpose == .emailChange, let account = draft.values.subject?.account else { return false }
+        let select: SQL = "SELECT 1 FROM accounts WHERE id = \(account) AND email = \(address.rawValue)"
+        return try await converting(to: SubmitError.database) { () throws(DatabaseError) in
+            try await !database.read(select).isEmpty
+        }
+    }
+
     /// The time until the person may change the address again or erase the account; nil if both are allowed now.
     func waitAfterMove(of account: ID<Account>) async throws(DatabaseError) -> LimitReached? {
         let (limit, pause) = (Limit(1, per: AddressChange.pause), AddressChange.pause.seconds)
@@ -49,7 +60,7 @@ extension Signups {
              WHERE account = \(account) AND changed_at > now() - make_interval(secs => \(pause))
             """
         ).only.decode(Int?.self)
-        return row.map { reached("address_changes", limit, wait: .seconds(max(1, $0))) }
+        return row.map { reached(AddressChange.limit, limit, wait: .seconds(max(1, $0))) }
     }
 }
 

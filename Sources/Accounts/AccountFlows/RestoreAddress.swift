@@ -22,8 +22,11 @@ extension Sessions {
         let ended = ["sessions", "sign_ins", "devices"].map { table -> SQL in
             "DELETE FROM \(SQL(stringLiteral: table)) WHERE account = \(account) AND \(isRestored)"
         }
-        let mails = Set([left.address.rawValue, left.present].compactMap { $0 }).map { address in
-            signups.mail(about: .addressRestored, to: address, in: left.language, when: isRestored)
+        var mails = [
+            signups.mail(about: .addressRestored, to: left.address.rawValue, in: left.language, when: isRestored)
+        ]
+        if let present = left.present, present != left.address.rawValue {
+            mails.append(signups.mail(about: .addressWithdrawn, to: present, in: left.language, when: isRestored))
         }
         let restored = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             let rows = try await database.transaction(

@@ -211,7 +211,10 @@ package struct OutboxSender: Sendable {
                     code: $0.text
                 )
             }
-        case "already-registered": messages.alreadyRegistered(serviceName: serviceName, link: "\(publicURL)/sign-in")
+        case FlowPurpose.signup.takenMail:
+            messages.alreadyRegistered(serviceName: serviceName, link: "\(publicURL)/sign-in")
+        case FlowPurpose.emailChange.takenMail:
+            messages.addressInUse(serviceName: serviceName, link: "\(publicURL)/sign-in")
         case "account-created": messages.accountCreated(serviceName: serviceName, address: content.to)
         default:
             AccountNotice(rawValue: template).map {

@@ -189,6 +189,9 @@ package protocol FieldBehavior: Sendable {
 
     /// The text on the review page for a field without a value.
     var missingText: Word { get }
+
+    /// What the review page calls the field; nil for its label.
+    var reviewLabel: Word? { get }
 }
 
 /// The position of a field in the flow file that is being read.
@@ -307,6 +310,7 @@ extension FieldBehavior {
     package func stepMembers(_ field: Field, in draft: Draft) -> [JSON.Member] { [] }
     package func templateMembers(_ form: FormField) -> [JSON.Member] { [] }
     package var missingText: Word { .nothing }
+    package var reviewLabel: Word? { nil }
 
     package func reviewText(_ shown: JSON, in language: Language) -> String {
         if case .integer(let number) = shown { "\(number)" } else { shown.string ?? "" }

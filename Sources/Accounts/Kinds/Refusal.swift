@@ -28,6 +28,7 @@ package struct Refusal: Error, Hashable, Sendable {
         case containsIdentifier = "contains_identifier"
         case mismatch
         case taken
+        case unchanged
         case reserved
         case notAccepted = "not_accepted"
         case notAllowed = "not_allowed"

@@ -3,6 +3,8 @@ package enum AccountNotice: String, CaseIterable, Sendable {
     case passwordChanged = "password-changed"
     case addressChanged = "address-changed"
     case addressRestored = "address-restored"
+    /// The account has gone back from this address to the previous one. The mail goes to this address.
+    case addressWithdrawn = "address-withdrawn"
     case authenticatorAdded = "authenticator-added"
     case authenticatorRemoved = "authenticator-removed"
     case authenticatorRemovedByOperator = "authenticator-removed-by-operator"
@@ -11,4 +13,7 @@ package enum AccountNotice: String, CaseIterable, Sendable {
     case usernameChanged = "username-changed"
     case applicationSignedOut = "application-signed-out"
     case accountErased = "account-erased"
+
+    /// Whether the mail has its own text, because the reader cannot sign in to the account.
+    var hasOwnText: Bool { self == .accountErased || self == .addressWithdrawn }
 }

@@ -25,4 +25,14 @@ extension FlowPurpose {
         case .emailChange: .emailChange
         }
     }
+
+    /// The template of the mail in place of the code if an account has the address already.
+    var takenMail: String {
+        switch self {
+        case .signup: "already-registered"
+        // A recovery needs an account with the address.
+        case .recovery: "withheld"
+        case .emailChange: "address-in-use"
+        }
+    }
 }

@@ -50,14 +50,20 @@ extension Messages {
     }
 
     /// The message after too many requests.
-    package func tooOften(_ wait: RoundedWait) -> String {
-        let time =
-            switch wait {
-            case .seconds(let number): time(number, "seconds")
-            case .minutes(let number): time(number, "minutes")
-            case .hours(let number): time(number, "hours")
-            }
-        return text("pages.too-often", ["time": time])
+    package func tooOften(_ wait: RoundedWait) -> String { text("pages.too-often", ["time": time(wait)]) }
+
+    /// The message to a person who changed the address of the account less than a day ago.
+    package func addressPause(_ wait: RoundedWait) -> String { text("pages.address-pause", ["time": time(wait)]) }
+
+    /// The words that open a page to change something, such as "Change profile".
+    package func change(of what: String) -> String { self.text(.changeOf).replacing("{what}", with: what) }
+
+    private func time(_ wait: RoundedWait) -> String {
+        switch wait {
+        case .seconds(let number): time(number, "seconds")
+        case .minutes(let number): time(number, "minutes")
+        case .hours(let number): time(number, "hours")
+        }
     }
 
     private func time(_ number: Int, _ unit: String) -> String {
@@ -135,12 +141,18 @@ extension Messages {
     /// The mail to the owner of an account after a sign-up with the address of the account. The link leads to the page for
     /// signing in.
     package func alreadyRegistered(serviceName: String, link: String) -> MailText {
-        mail("already-registered", ["link": link, "service": serviceName])
+        mail(FlowPurpose.signup.takenMail, ["link": link, "service": serviceName])
+    }
+
+    /// The mail to the owner of an account after somebody wanted to move another account to the address of this one. The
+    /// link leads to the page for signing in.
+    package func addressInUse(serviceName: String, link: String) -> MailText {
+        mail(FlowPurpose.emailChange.takenMail, ["link": link, "service": serviceName])
     }
 
     /// The mail about a change of an account. The link leads to the page of the account.
     package func accountChanged(_ notice: AccountNotice, serviceName: String, link: String) -> MailText {
-        if notice == .accountErased { return mail(notice.rawValue, ["service": serviceName]) }
+        if notice.hasOwnText { return mail(notice.rawValue, ["service": serviceName]) }
         let change = text("mails.\(notice.rawValue).change", ["service": serviceName])
         return MailText(
             subject: text("mails.\(notice.rawValue).subject", ["service": serviceName]),

@@ -52,7 +52,7 @@ struct TextRule: Sendable {
 
     private static let pages: [String: TextRule] = [
         "pages.sign-up": named, "pages.continue-to": TextRule(required: ["application"]),
-        "pages.too-often": TextRule(required: ["time"]),
+        "pages.too-often": TextRule(required: ["time"]), "pages.address-pause": TextRule(required: ["time"]),
         "pages.resume.title": named,
         "pages.resume.text": TextRule(required: ["address"], optional: ["service"]),
         "pages.resume.button": TextRule(),
@@ -73,6 +73,7 @@ struct TextRule: Sendable {
             "mails.code.new-code": text(["link"]), "mails.notice.text": text(["change", "link"]),
             "mails.handoff.subject": named, "mails.handoff.text": text(["link", "code"], ["time"]),
             "mails.already-registered.subject": named, "mails.already-registered.text": text(["link"]),
+            "mails.address-in-use.subject": named, "mails.address-in-use.text": text(["link"]),
             "mails.account-created.subject": named, "mails.account-created.text": text(["address"]),
             "mails.address-left.subject": named, "mails.address-left.text": text(["link", "code"], ["time"]),
         ]
@@ -81,7 +82,7 @@ struct TextRule: Sendable {
         }
         for notice in AccountNotice.allCases {
             rules["mails.\(notice.rawValue).subject"] = named
-            if notice == .accountErased {
+            if notice.hasOwnText {
                 rules["mails.\(notice.rawValue).text"] = text([])
             } else {
                 rules["mails.\(notice.rawValue).change"] = text([])
@@ -107,7 +108,8 @@ extension Word {
     var placeholders: [String] {
         switch self {
         case .sendAgainIn, .codeGoodFor, .codeUnderWay, .nextCodeIn: ["left"]
-        case .lengthOf: ["length", "limit"]
+        case .lengthOf, .tooLongBy: ["length", "limit"]
+        case .changeOf: ["what"]
         case .cropPlace: ["right", "down"]
         default: []
         }

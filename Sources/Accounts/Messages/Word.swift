@@ -7,17 +7,19 @@ package enum Word: Int, CaseIterable, Sendable {
     // Pictures.
     case yourPicture, dropPicture, removePicture, badPicture, cropTitle, cropText, zoom, usePicture
     // Codes. `{left}` is a number of seconds, or a time such as 9:59.
-    case codeSentTo, sendAgain, sendAgainIn, codeGoodFor, codeIsOver, codeSent, codeUnderWay, addressIsOther
+    case codeSentTo, codeSentIfKnown, sendAgain, sendAgainIn, codeGoodFor, codeIsOver, codeSent, codeUnderWay,
+        addressIsOther
     // The authenticator. `{left}` is a number of seconds.
-    case openApp, secretKey, nextCodeIn, recoveryTitle, recoveryText, copy, copied, download, print, keptThem
+    case openApp, secretKey, nextCodeIn, recoveryTitle, recoveryText, copy, copied, download, print, keptThem,
+        keptIt
     // The end.
     case review, reviewText, missing, commit, done, doneText
     case giveUp, giveUpText, giveUpNow, keepGoing, goOn, goToSignup
-    case handOff, handOffCode, handOffReplaces, handOffText, handedOff, handedOffText
+    case handOff, mailLink, handOffCode, handOffCodeText, handOffReplaces, handOffText, handedOff, handedOffText
     // Signing in.
     case signIn, signUp, noAccount, haveAccount, identifier, password, authenticator, keepSignedIn, secondFactor,
         secondFactorText, code, useRecoveryCode, recoveryCode, mailCodeTitle, mailCodeText, mailCode, enterMailedCode,
-        enterMailedCodeText, ticketTitle, ticketText
+        mailedCode, enterMailedCodeText, ticketTitle, ticketText
     case signInByMail, deviceKnown, ticketUsed, newRecoveryCode, newRecoveryCodeText
     // Recovering an account. `other…` replaces the word for a sign-up in all other flows.
     case forgotPassword, recoverTitle, recoverText, yourAddress, codeOrRecoveryCode, secondFactorHelp, recoverReview,
@@ -25,11 +27,13 @@ package enum Word: Int, CaseIterable, Sendable {
     // Changing the address.
     case newAddress, emailChangeTitle, emailChangeText, emailChangeReview, emailChangeCommit, addressChanged, undoTitle,
         undoText, undoDoneTitle, undoDoneText, undoOver, address
-    case otherGiveUp, otherGiveUpNow, otherOverdue, otherGaveUp, otherMissing, otherSuperseded, otherElsewhere,
+    case recoverGiveUp, recoverGiveUpText, recoverGiveUpNow, otherGiveUp, otherGiveUpText, otherGiveUpNow, otherOverdue,
+        otherGaveUp, otherMissing, otherSuperseded, otherElsewhere,
         otherReplaces
-    // The account.
-    case save, saved, export, authenticatorHelp, authenticatorIsSet, authenticatorIsRequired, newRecoveryCodes,
-        removeAuthenticator, replaceAuthenticator
+    // The account. `{what}` is the title of what is changed.
+    case changeOf, save, saved, export, authenticatorHelp, authenticatorIsSet, authenticatorIsRequired,
+        newRecoveryCodes,
+        removeAuthenticator, replaceAuthenticator, setUpAuthenticator, manageAuthenticator
     case consents, version, isOn, isOff
     case account, profile, security, sessions, thisDevice, signOut, signOutThere, signOutOthers, signedOut,
         changePassword, newPassword, newPasswordAgain, changeEndsSessions, passwordChanged, eraseAccount, eraseText,
@@ -40,14 +44,14 @@ package enum Word: Int, CaseIterable, Sendable {
     case checkAnswers, tryAgain, tooOften, useTicket, overdue, gaveUp, replacesSignup, goneElsewhere,
         committedElsewhere,
         accountErased, noSignup, offline
-    case startAgain, notYou, startOver
+    case startAgain, notYou
     // What search engines show below the title.
     case description
     // The finished step of the authenticator.
     case setUpAgain, removeIt
     // What a page says while it is used. `{length}` and `{limit}` are numbers of characters, `{right}` and `{down}`
     // percentages.
-    case pleaseWait, errorInTitle, completed, lengthOf, goodPassword, cropPlace, cannotCopy
+    case pleaseWait, errorInTitle, completed, lengthOf, tooLongBy, goodPassword, cropPlace, cannotCopy
     // Setting up the authenticator.
     case authenticatorMeaning, authenticatorIsOptional, qrCode, copyKey
     // The links of the service at the foot of every page.

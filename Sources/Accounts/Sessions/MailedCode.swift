@@ -154,7 +154,7 @@ extension Sessions {
         let (attempts, digest) = try await spend(on: token, counts)
         guard let digest, let account = pending.account,
             codeDigests(digits, for: token.id).contains(where: { $0.equalsInConstantTime(digest) })
-        else { throw Self.wrong(attemptsLeft: PendingSignIn.maximumAttempts - attempts) }
+        else { throw Self.wrong(attemptsLeft: PendingSignIn.maximumAttempts - attempts, isFinal: false) }
         let isRight = Signups.flag("is_right")
         let delete: SQL = """
             DELETE FROM sign_ins WHERE \(Self.has(token)) RETURNING \(Signups.setFlag("is_right", "true"))
@@ -227,7 +227,7 @@ extension Sessions {
                 try rows[rows.count - 1].only.decode(Bool.self)
             )
         }
-        guard let (attempts, digest, _) = spent, !isTooMany else { throw Self.wrong(attemptsLeft: 0) }
+        guard let (attempts, digest, _) = spent, !isTooMany else { throw Self.wrong(attemptsLeft: 0, isFinal: false) }
         return (attempts, digest)
     }
 

@@ -75,7 +75,7 @@ extension Sessions {
         let (attempts, isKnown) = try await spend(on: token, pending.account, counts)
         let isRight = Signups.flag("is_right")
         guard let answer = answer(factor, of: pending.account, pending.authenticator) else {
-            throw Self.wrong(attemptsLeft: PendingSignIn.maximumAttempts - attempts)
+            throw Self.wrong(attemptsLeft: PendingSignIn.maximumAttempts - attempts, isFinal: true)
         }
         // Sets `may_answer` only if the sign-in still exists, because the statements use up the factor. Without the
         // CTE, PostgreSQL would evaluate the flag before it waits for the lock.
@@ -99,7 +99,7 @@ extension Sessions {
             signups.outbox.wakeSender()
             return new
         } catch .failed {
-            throw Self.wrong(attemptsLeft: PendingSignIn.maximumAttempts - attempts)
+            throw Self.wrong(attemptsLeft: PendingSignIn.maximumAttempts - attempts, isFinal: true)
         }
     }
 
@@ -219,10 +219,13 @@ extension Sessions {
         }
     }
 
-    /// Returns the error for a wrong code. After the last attempt, it tells the person to start again.
-    static func wrong(attemptsLeft: Int) -> SignInError {
+    /// Returns the error for a wrong code. After the last attempt, it tells the person to get a new code, or to start
+    /// again.
+    ///
+    /// - Parameter isFinal: whether the person cannot get another code in this sign-in.
+    static func wrong(attemptsLeft: Int, isFinal: Bool) -> SignInError {
         attemptsLeft > 0
             ? .refused([Refusal("code", .codeWrong, ["attempts_left": .integer(attemptsLeft)])])
-            : .refused([Refusal("code", .codeExhausted)])
+            : .refused([Refusal("code", .codeExhausted, isFinal ? ["final": true] : [:])])
     }
 }

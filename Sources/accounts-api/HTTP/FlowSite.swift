@@ -1,4 +1,5 @@
 import Accounts
+import Hummingbird
 
 /// One flow as clients see it: its paths, its cookie, its bodies and its pages.
 struct FlowSite: Sendable {
@@ -43,6 +44,9 @@ struct FlowSite: Sendable {
 
     /// The step whose form the first page shows; nil if a field of it has a name that the form needs for itself.
     var firstStep: Step? { pages.firstStep }
+
+    /// Whether the request has the cookie of a session, which may have ended.
+    func hasSession(_ request: Request) -> Bool { !sessionCookies.session.values(in: request.headers).isEmpty }
 
     /// Whether the path belongs to this flow.
     func has(_ path: String) -> Bool { path == purpose.path || path.hasPrefix("\(purpose.path)/") }

@@ -16,9 +16,18 @@ struct TicketRoutes: Sendable {
             throw Problem(.notFound, "The link is incomplete. Open the complete link from the mail.")
         }
         let address = try await signups.maskedAddress(of: ticket)
-        let hasSignup = try await drafts.openDraft(of: context.credentials.token(of: Draft.self)) != nil
-        let page = site.pages.ticket(ticket, for: address, replacesSignup: hasSignup, in: context.language)
+        let draft = try await drafts.openDraft(of: context.credentials.token(of: Draft.self))
+        let replaces = draft.map { !hasOnlyAddress($0, address) } ?? false
+        let page = site.pages.ticket(ticket, for: address, replacesSignup: replaces, in: context.language)
         return site.pages.response(page, in: context.language)
+    }
+
+    /// Whether the draft has nothing but the address of the ticket, so that its person loses nothing.
+    ///
+    /// - Parameter address: the masked address of the ticket; nil if the ticket is invalid.
+    private func hasOnlyAddress(_ draft: Draft, _ address: String?) -> Bool {
+        signups.identifyingAddress(in: draft.values)?.maskedName == address
+            && !draft.proofs.values.contains(where: \.isProved)
     }
 
     /// Starts a new draft for the address of the ticket. It never continues the open draft of the request's token,

@@ -130,6 +130,7 @@ struct Assets: Sendable {
         ("choice", PackageResources.choice_mustache), ("message", PackageResources.message_mustache),
         ("label", PackageResources.label_mustache),
         ("message-of-field", PackageResources.message_of_field_mustache),
+        ("eye", PackageResources.eye_mustache),
         ("field-input", PackageResources.field_input_mustache),
         ("field-textarea", PackageResources.field_textarea_mustache),
         ("field-password", PackageResources.field_password_mustache),

@@ -16,16 +16,22 @@ extension Pages {
                 let value = shown["values"]?[field.name.rawValue]
                 let hasPicture = field.kind.takesFile && value != nil
                 return [
-                    "label": .string(field.labels[language] ?? ""),
+                    "label": .string(
+                        field.kind.reviewLabel.map(language.messages.text) ?? field.labels[language] ?? ""
+                    ),
                     "text": .string(text(of: value, in: field, language)),
                     "picture": hasPicture ? .string("\(step.href)/\(field.name)") : .null,
                     "is_missing": .bool(missing.contains(.string(field.name.rawValue))),
                 ]
             }
             // A code that was confirmed is not changed, but the address in its own step.
-            let isConfirmed = step.fields.allSatisfy { $0.kind.provedField != nil } && summary["state"] == "complete"
+            let asksForCode = step.fields.allSatisfy { $0.kind.provedField != nil }
+            let isConfirmed = asksForCode && summary["state"] == "complete"
+            // The title of such a step may tell the person what to do, such as "Check your email".
+            let title = asksForCode ? language.messages.text(.mailedCode) : step.titles[language] ?? ""
             return [
-                "title": .string(step.titles[language] ?? ""), "href": .string(step.href), "fields": .array(fields),
+                "title": .string(title), "change": .string(language.messages.change(of: title)),
+                "href": .string(step.href), "fields": .array(fields),
                 "is_open": .bool(summary["state"] != "locked" && !isConfirmed),
             ]
         }

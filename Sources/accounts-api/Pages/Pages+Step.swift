@@ -78,9 +78,12 @@ extension Pages {
         if let secret = shown["secret"]?.string {
             members.append(.init("secret_groups", .array(secret.inGroups(of: 4).map(JSON.string))))
         }
+        // The title of the first step of a recovery is a question that does not say what for.
+        let isStart = index == 0 && signups.flow.purpose == .recovery
+        if isStart { members.append(.init("introduction", .string(language.messages.text(.recoverText)))) }
         return Page(
             template: .step,
-            title: step.titles[language] ?? "",
+            title: isStart ? language.messages.text(.recoverTitle) : step.titles[language] ?? "",
             status: problem?.slug.status ?? .ok,
             headers: problem?.headers ?? [:],
             notice: problem?.notice(in: language) ?? news.map { language.messages.text($0) },
@@ -117,7 +120,8 @@ extension Pages {
             headers: problem?.headers ?? [:],
             notice: problem?.notice(in: language),
             members: [
-                .init("action", .string(step.href)), .init("has_files", .bool(!step.images.isEmpty)),
+                .init("action", .string(step.href)), .init("step", .string(step.name.rawValue)),
+                .init("has_files", .bool(!step.images.isEmpty)),
                 .init("is_refused", .bool(problem != nil)),
                 .init("fields", .array(zip(step.fields, described).map { form.members(of: $0, $1) })),
             ]

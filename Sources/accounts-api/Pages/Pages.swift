@@ -306,7 +306,14 @@ extension Pages {
     }
 
     /// The HTML response to a problem: a redirect to the page to continue on, or a page with the message.
-    func response(to problem: Problem, _ request: Request, in language: Language) -> Response {
+    ///
+    /// - Parameter isSignedIn: whether the browser has a session; it may have ended.
+    func response(
+        to problem: Problem,
+        _ request: Request,
+        isSignedIn: Bool = false,
+        in language: Language
+    ) -> Response {
         let reads = [.get, .head].contains(request.method)
         let isFirst = [root, "\(root)/"].contains(request.uri.path) && reads
         switch problem.slug {
@@ -349,11 +356,12 @@ extension Pages {
         case .alreadyCommitted:
             return Self.seeOther(flow.purpose.pathAfterCommit)
         default:
+            let leadsToAccount = isSignedIn && !request.uri.path.hasPrefix(root)
             var page = message(
                 language.messages.title(of: problem.slug),
                 problem.notice(in: language) ?? "",
-                next: root,
-                button: language.messages.text(.goToSignup.inFlow(of: flow.purpose))
+                next: leadsToAccount ? "/account" : root,
+                button: language.messages.text(leadsToAccount ? .account : .goToSignup.inFlow(of: flow.purpose))
             )
             page.status = problem.slug.status
             page.headers = problem.headers
@@ -377,9 +385,11 @@ extension Problem {
                 language.messages.text(.useTicket)
             } else if limit == "resend", let wait = headers[.retryAfter] {
                 language.messages.text(.codeUnderWay).replacing("{left}", with: wait)
+            } else if let wait = headers[.retryAfter].flatMap({ Int($0) }).map({ RoundedWait(seconds: $0) }) {
+                limit == AddressChange.limit
+                    ? language.messages.addressPause(wait) : language.messages.tooOften(wait)
             } else {
-                headers[.retryAfter].flatMap { Int($0) }.map { language.messages.tooOften(RoundedWait(seconds: $0)) }
-                    ?? language.messages.text(.tooOften)
+                language.messages.text(.tooOften)
             }
         case .busy, .unavailable, .internal: language.messages.text(.tryAgain)
         case .identifierTaken, .staleRevision: language.messages.title(of: slug)
@@ -413,8 +423,10 @@ extension Word {
         if purpose == .signup { return self }
         return switch self {
         case .begin, .goToSignup: .goOn
-        case .giveUp: .otherGiveUp
-        case .giveUpNow: .otherGiveUpNow
+        case .giveUp: purpose == .recovery ? .recoverGiveUp : .otherGiveUp
+        case .giveUpText: purpose == .recovery ? .recoverGiveUpText : .otherGiveUpText
+        case .giveUpNow: purpose == .recovery ? .recoverGiveUpNow : .otherGiveUpNow
+        case .codeSentTo: purpose == .recovery ? .codeSentIfKnown : self
         case .overdue: .otherOverdue
         case .gaveUp: .otherGaveUp
         case .noSignup: .otherMissing

@@ -92,6 +92,11 @@ extension Refusal.Code {
                 meaning: "The date is in the future, which the field does not permit.",
                 remedy: "Ask for the date again."
             )
+        case .unchanged:
+            Explanation(
+                meaning: "The account already has this address.",
+                remedy: "Ask for another address, or cancel the change."
+            )
         case .tooYoung:
             Explanation(
                 meaning: "The person is younger than `min` years.",
@@ -160,7 +165,8 @@ extension Refusal.Code {
         case .codeWrong: ["attempts_left"]
         case .codeExhausted: ["final", "new_secret"]
         case .tooLarge: ["max_bytes", "max_pixels"]
-        case .required, .unknownField, .badCharacters, .common, .containsIdentifier, .mismatch, .taken, .reserved,
+        case .required, .unknownField, .badCharacters, .common, .containsIdentifier, .mismatch, .taken, .unchanged,
+            .reserved,
             .passwordWrong, .notAccepted, .impossibleDate, .inFuture, .codeExpired, .unsupportedImage:
             []
         }

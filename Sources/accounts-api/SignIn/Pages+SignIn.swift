@@ -10,6 +10,8 @@ struct FormPage {
         var type = "text"
         var value = ""
         var isCode = false
+        /// What the value must be, in the language of the page; nil if the label says enough.
+        var help: String?
     }
 
     let title: Word
@@ -55,6 +57,7 @@ extension Pages {
                 "name": .string(field.name), "label": .string(messages.text(field.label)),
                 "type": .string(field.type), "value": .string(field.value),
                 "autocomplete": .string(field.autocomplete), "is_code": .bool(field.isCode),
+                "is_password": .bool(field.type == "password"), "help": field.help.map(JSON.string) ?? .null,
                 "has_focus": .bool(field.name == firstEmpty), "error": errors[field.name].map(JSON.string) ?? .null,
             ]
         }
@@ -101,6 +104,7 @@ extension Pages {
             title: language.messages.text(.newRecoveryCode),
             members: [
                 .init("text", .string(language.messages.text(.newRecoveryCodeText))),
+                .init("kept", .string(language.messages.text(.keptIt))),
                 .init("codes", [.string(code)]), .init("next", .string(next)),
             ]
         )
@@ -139,7 +143,10 @@ extension Pages {
                     "editable",
                     .array(
                         signups.flow.editableSteps.map {
-                            ["title": .string($0.titles[language] ?? ""), "href": .string($0.href)]
+                            [
+                                "change": .string(language.messages.change(of: $0.titles[language] ?? "")),
+                                "href": .string($0.href),
+                            ]
                         }
                     )
                 ),

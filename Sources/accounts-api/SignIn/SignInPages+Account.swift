@@ -102,21 +102,23 @@ extension SignInPages {
         guard try await sessions.overview(of: current.account.id).hasPassword else {
             throw Problem(.notFound, "The account has no password.")
         }
-        return response(passwordForm(of: current), context)
+        return response(passwordForm(of: current, in: context.language), context)
     }
 
-    private func passwordForm(of session: AccountSession) -> FormPage {
+    private func passwordForm(of session: AccountSession, in language: Language) -> FormPage {
         let fields = sessions.flow.fields.filter { $0.kind.takesSecret }
         return FormPage(
             title: .changePassword,
             text: [.changeEndsSessions],
             action: "/account/password",
             fields: fields.map { field in
-                FormPage.password(
+                var shown = FormPage.password(
                     field.name.rawValue,
                     field.kind.repeatedField == nil ? .newPassword : .newPasswordAgain,
                     isNew: true
                 )
+                shown.help = field.helps[language]
+                return shown
             },
             accountName: session.account.username ?? session.account.email,
             button: .change,
@@ -138,7 +140,7 @@ extension SignInPages {
             if let new { answer.add(new, isBearer: false, session.cookies) }
             return answer
         } orShow: { _ in
-            passwordForm(of: current)
+            passwordForm(of: current, in: context.language)
         }
     }
 

@@ -158,7 +158,8 @@ struct SignInPages: Sendable {
         action: "/sign-in/code",
         fields: [FormPage.code],
         button: .goOn,
-        back: "/sign-in"
+        back: "/sign-in",
+        links: [(nil, .sendAgain, "/sign-in/mail")]
     )
 
     @Sendable func enterCode(_ request: Request, _ context: RequestScope) async throws -> Response {

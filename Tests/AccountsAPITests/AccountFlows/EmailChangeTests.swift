@@ -52,6 +52,72 @@ struct EmailChangeTests {
         }
     }
 
+    @Test(arguments: ["kim@example.com", "kim@EXAMPLE.com"])
+    func `the address that the account has already is refused, and gets no mail`(typed: String) async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            try await kim.send(.post, "/email-change", [:])
+            let refused = try await kim.send(.put, "/email-change/email", ["email": .string(typed)])
+            #expect(refused.refusals == ["email:unchanged"])
+            #expect(refused.body.contains("That's already your email address."))
+            try await site.service.deliver()
+            #expect(site.service.mailbox.mails.allSatisfy { !$0.subject.contains("Confirm your new") })
+            #expect(try await kim.send(.put, "/email-change/email", ["email": .string(Self.new)]).status == 200)
+        }
+    }
+
+    @Test func `the owner of the wanted address is told that somebody else wants it`() async throws {
+        try await TestServer.with { site in
+            try await Browser(site).signUp("lee@example.com", "lee")
+            let kim = Browser(site)
+            try await kim.signUp()
+            try await kim.send(.post, "/email-change", [:])
+            #expect(try await kim.send(.put, "/email-change/email", ["email": "lee@example.com"]).status == 200)
+            try await site.service.deliver()
+            let mail = try #require(site.service.mailbox.mails.last)
+            #expect(mail.to == "lee@example.com" && mail.subject == "Your email address is already in use at Acme")
+            #expect(mail.text.contains("for another Acme account") && mail.text.contains("/sign-in"))
+        }
+    }
+
+    @Test func `after an undone change, each address is told what it needs to know`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            try await kim.moveAddress(to: Self.new)
+            try await site.service.deliver()
+            let token = JSON.string(try site.service.mailbox.undoToken(for: Self.old))
+            #expect(try await kim.send(.post, "/email-change/undo", ["token": token]).status == 204)
+            try await site.service.deliver()
+            let mails = site.service.mailbox.mails.suffix(2)
+            let restored = try #require(mails.first { $0.to == Self.old })
+            let removed = try #require(mails.first { $0.to == Self.new })
+            #expect(restored.text.contains("has this email address again") && restored.text.contains("/account"))
+            #expect(removed.subject == "Your email address was removed: Acme")
+            #expect(!removed.text.contains("password") && !removed.text.contains("/account"))
+        }
+    }
+
+    @Test func `the pages say why an address cannot change twice in a day`() async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            _ = try await kim.fill(through: "terms")
+            _ = try await kim.post("/signup/commit")
+            let code = try await kim.post("/account/email", "email=kim%40example.net")
+            #expect(code.path == "/email-change/code" && !code.has("If you have an account"))
+            _ = try await kim.post("/email-change/code", "code=\(site.service.readCode(for: Self.new))")
+            #expect(try await kim.post("/email-change/commit").path == "/account?address-changed")
+            for (path, form) in [("/account/email", "email=kim%40example.org"), ("/account/erase", "")] {
+                let refused = try await kim.post(path, form)
+                #expect(refused.status == 429 && !refused.has("Too many attempts"))
+                #expect(
+                    refused.has("You changed your email address less than a day ago.") && refused.has("in 24 hours.")
+                )
+            }
+        }
+    }
+
     @Test func `a change needs a confirmed session`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
@@ -193,7 +259,7 @@ struct EmailChangeTests {
             #expect(taken.status == 200 && taken.nextStep == free.nextStep)
             try await site.service.deliver()
             let mails = site.service.mailbox.mails.filter { $0.to == "lee@example.com" }.map(\.subject)
-            #expect(mails.last == "You already have an account at Acme")
+            #expect(mails.last == "Your email address is already in use at Acme")
         }
     }
 

@@ -480,11 +480,24 @@ struct RecoveryTests {
         }
     }
 
+    @Test func `the pages of a recovery say what it is for, and do not tell whether there is an account`() async throws
+    {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            _ = try await kim.post("/recovery")
+            for page in [try await kim.open("/recovery/email"), try await kim.post("/recovery/email", "email=")] {
+                #expect(page.has("<h1>Reset your password</h1>") && page.has("then you can choose a new password."))
+            }
+            let sent = try await kim.post("/recovery/email", "email=nobody%40example.com")
+            #expect(sent.path == "/recovery/code" && sent.has("If you have an account with us, we sent an email to"))
+        }
+    }
+
     @Test func `a person cancels a recovery`() async throws {
         try await TestServer.with { site in
             let kim = PageVisitor(site)
             _ = try await kim.post("/recovery")
-            #expect(try await kim.open("/recovery/cancel").has("Cancel this change?"))
+            #expect(try await kim.open("/recovery/cancel").has("Stop resetting your password?"))
             let gone = try await kim.post("/recovery/cancel")
             #expect(gone.path == "/recovery?given-up" && gone.has("Nothing has changed"))
         }

@@ -94,7 +94,10 @@ struct PageTests {
             let review = try await kim.fill(through: "terms")
             #expect(review.path == "/signup/review")
             // Nothing can be changed at a code that was confirmed.
-            #expect(review.has("href=\"/signup/email\">Change<") && !review.has("href=\"/signup/code\">Change<"))
+            #expect(
+                review.has("href=\"/signup/email\" aria-label=\"Change") && !review.has("href=\"/signup/code\" aria")
+            )
+            #expect(review.has("<h2>Email verification</h2>") && review.has("<dt>Authenticator app</dt><dd>Off</dd>"))
             for text in ["+82 10-1234-5678", "February 28, 2001", "Accepted", "Not accepted", "Not provided"] {
                 #expect(review.has("<dd>\(text)</dd>"), "\(text)")
             }
@@ -358,7 +361,7 @@ struct PageTests {
     }
 
     @Test(arguments: [
-        ("en", "Too many wrong codes. Request a new one."), ("ko", "인증 코드를 너무 많이 잘못 입력했습니다. 새 인증 코드를 받아 주세요."),
+        ("en", "Too many wrong codes. Get a new one."), ("ko", "인증 코드 입력 횟수를 초과했습니다. 새 인증 코드를 받아 주세요."),
     ])
     func `the last wrong code says what to do, also when the page is opened again`(language: String, text: String)
         async throws
@@ -404,14 +407,14 @@ struct PageTests {
             _ = try await kim.post("/signup/email", "email=lee%40example.com")
             let page = try await kim.post("/signup/email", "email=kim%40example.com")
             let wait = try #require(page.headers[.retryAfter])
-            #expect(page.status == 429 && page.has("You can request another one in \(wait) s."))
+            #expect(page.status == 429 && page.has("You can get another one in \(wait) s."))
 
             let program = site.visitor()
             try await program.start()
             try await program.put("email", ["email": "ann@example.com"])
             let early = try await program.send(.post, "/signup/code/resend")
             let seconds = try #require(early.headers[.retryAfter])
-            #expect(early.json["message"]?.string?.hasSuffix("You can request another one in \(seconds) s.") == true)
+            #expect(early.json["message"]?.string?.hasSuffix("You can get another one in \(seconds) s.") == true)
         }
     }
 

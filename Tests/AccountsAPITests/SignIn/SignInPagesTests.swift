@@ -61,6 +61,17 @@ struct SignInPagesTests {
         }
     }
 
+    @Test func `a page that does not exist leads a person who is signed in to the account`() async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            #expect(try await kim.open("/nowhere").has("href=\"/signup\">Go to sign-up"))
+            _ = try await kim.fill(through: "terms")
+            _ = try await kim.post("/signup/commit")
+            let missing = try await kim.open("/nowhere")
+            #expect(missing.status == 404 && missing.has("href=\"/account\">Your account"))
+        }
+    }
+
     @Test func `a person on a new device gets in with a mailed code, and with its link`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
@@ -68,7 +79,8 @@ struct SignInPagesTests {
             for _ in 1...10 { _ = try await kim.post("/sign-in", Self.wrong) }
             let asked = try await kim.post("/sign-in", Self.right)
             #expect(asked.status == 401 && asked.has("action=\"/sign-in/mail\"") && asked.has("value=\"kim\""))
-            #expect(try await kim.post("/sign-in/mail", "identifier=kim").path == "/sign-in/code")
+            let entering = try await kim.post("/sign-in/mail", "identifier=kim")
+            #expect(entering.path == "/sign-in/code" && entering.has("<a href=\"/sign-in/mail\">Get a new code</a>"))
             _ = try await site.service.readCode(for: "kim@example.com")
             let mails = site.service.mailbox.mails.count
             let ticket = try site.service.mailbox.signInTicket(for: "kim@example.com")

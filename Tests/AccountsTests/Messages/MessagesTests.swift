@@ -23,21 +23,21 @@ struct MessagesTests {
             (.tooYoung, ["min": 14], "You need to be at least 14 years old.", "만 14세 이상만 가입할 수 있습니다."),
             (
                 .codeWrong, ["attempts_left": 4], "That code isn't right. You have 4 attempts left.",
-                "인증 코드가 올바르지 않습니다. 4번 더 시도할 수 있습니다."
+                "코드가 올바르지 않습니다. 4번 더 시도할 수 있습니다."
             ),
             (
                 .codeWrong, ["attempts_left": 1], "That code isn't right. You have 1 attempt left.",
-                "인증 코드가 올바르지 않습니다. 1번 더 시도할 수 있습니다."
+                "코드가 올바르지 않습니다. 1번 더 시도할 수 있습니다."
             ),
             (
                 .notAllowed, ["min": -1, "max": 9], "Enter a whole number from -1 to 9.",
                 "-1 이상 9 이하의 정수를 입력해 주세요."
             ),
             (
-                .codeWrong, ["attempts_left": 0], "Too many wrong codes. Request a new one.",
-                "인증 코드를 너무 많이 잘못 입력했습니다. 새 인증 코드를 받아 주세요."
+                .codeWrong, ["attempts_left": 0], "Too many wrong codes. Get a new one.",
+                "인증 코드 입력 횟수를 초과했습니다. 새 인증 코드를 받아 주세요."
             ),
-            (.codeWrong, ["attempts_left": "four"], "That code isn't right.", "인증 코드가 올바르지 않습니다."),
+            (.codeWrong, ["attempts_left": "four"], "That code isn't right.", "코드가 올바르지 않습니다."),
         ] as [(Refusal.Code, [String: JSON], String, String)]
     )
     func `messages contain the parameters of a refusal`(
@@ -68,7 +68,7 @@ struct MessagesTests {
                 "영문자, 숫자, . - _ 기호만 입력해 주세요."
             ),
             ("confirmation", .mismatch, "The passwords don't match.", "비밀번호가 일치하지 않습니다."),
-            ("code", .required, "Enter the code.", "인증 코드를 입력해 주세요."),
+            ("code", .required, "Enter the code.", "코드를 입력해 주세요."),
             ("terms", .required, "Check this box to continue.", "계속하려면 동의해 주세요."),
             ("terms", .notAccepted, "Check this box to continue.", "계속하려면 동의해 주세요."),
             ("display_name", .required, "This field is required: Display name", "필수 항목입니다: 닉네임"),
@@ -176,14 +176,14 @@ struct MessagesTests {
     }
 
     @Test(arguments: Language.builtIn, AccountNotice.allCases)
-    func `the mail about a change links to the account, unless the account is erased`(
+    func `the mail about a change links to the account, unless the reader cannot sign in`(
         language: Language,
         notice: AccountNotice
     ) {
         let link = "https://example.com/account"
         let mail = language.messages.accountChanged(notice, serviceName: "Accounts", link: link)
         #expect(mail.subject.contains("Accounts") && !mail.subject.contains("://"))
-        #expect(mail.text.contains("\n\n\(link)") == (notice != .accountErased))
+        #expect(mail.text.contains("\n\n\(link)") == !notice.hasOwnText)
         let subjects = AccountNotice.allCases.map {
             language.messages.accountChanged($0, serviceName: "Accounts", link: link).subject
         }

@@ -95,4 +95,7 @@ extension TOTPField {
     }
 
     package func reviewText(_ shown: JSON, in language: Language) -> String { language.messages.text(.isOn) }
+    package var missingText: Word { .isOff }
+    /// The label asks for a code, which the person has not kept.
+    package var reviewLabel: Word? { .authenticator }
 }

@@ -89,7 +89,7 @@ extension Signups {
             INSERT INTO outbox (id, network, recipient, turn, template, sealed, useless_after)
             SELECT \(mail.id), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
                    CASE WHEN code_digest IS NOT NULL THEN \(purpose.codeMail.rawValue)
-                        WHEN had_notice OR \(purpose == .recovery) THEN 'withheld' ELSE 'already-registered' END,
+                        WHEN had_notice THEN 'withheld' ELSE \(purpose.takenMail) END,
                    \(mail.sealed), expires_at
               FROM proofs, LATERAL (
                     SELECT count(*) > 0 AS had_notice
@@ -176,7 +176,8 @@ extension Signups {
     static func deleteWaiting(_ mails: SQL) -> SQL {
         """
         DELETE FROM outbox WHERE id IN (
-            SELECT id FROM outbox WHERE id IN (\(mails)) AND sealed IS NOT NULL AND template <> 'already-registered'
+            SELECT id FROM outbox WHERE id IN (\(mails)) AND sealed IS NOT NULL
+               AND template NOT IN (\(FlowPurpose.signup.takenMail), \(FlowPurpose.emailChange.takenMail))
                FOR UPDATE SKIP LOCKED)
         """
     }

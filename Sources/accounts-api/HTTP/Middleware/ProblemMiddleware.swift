@@ -50,7 +50,7 @@ struct ProblemMiddleware: RouterMiddleware {
             ).problem(for: error)
             context.subject.set(problem)
             return context.representation == .page
-                ? site.pages.response(to: problem, request, in: language)
+                ? site.pages.response(to: problem, request, isSignedIn: site.hasSession(request), in: language)
                 : problem.response(publicURL: publicURL, requestID: context.requestID, in: language)
         }
     }

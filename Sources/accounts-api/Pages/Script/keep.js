@@ -1,8 +1,8 @@
-// The tab keeps unsent answers, and restores them when the page is loaded again. It never keeps secrets. On the first page
-// it keeps them only while the page is loaded in another language.
+// The tab keeps unsent answers, and restores them when the page is loaded again. It never keeps secrets. Without a draft,
+// on the first page and on the pages of the account, it keeps them only until the page is loaded again.
 
 const storagePrefix = "signup:";
-const storageKey = form && `${storagePrefix}${form.dataset.draft ?? "first"}:${form.dataset.step}`;
+const storageKey = form && `${storagePrefix}${form.dataset.draft ?? form.dataset.page}:${form.dataset.step}`;
 
 function keepAnswers() {
   const kept = fields.filter((field) => !field.isSecret).map((field) => [field.name, field.kept]);
@@ -22,6 +22,11 @@ function restoreAnswers() {
 
 function forgetAnswers() {
   sessionStorage.removeItem(storageKey);
+}
+
+/// Removes the changes to the account that were not saved.
+function forgetEdits() {
+  for (const key of Object.keys(sessionStorage)) if (key.startsWith(`${storagePrefix}edit:`)) sessionStorage.removeItem(key);
 }
 
 /// Removes the answers of every sign-up, except the one with this prefix.

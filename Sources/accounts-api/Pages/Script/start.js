@@ -13,6 +13,8 @@ function cameBack() {
 /// heading.
 function focusFirstField() {
   const refused = fields.find((field) => field.isRefused);
+  // A person who edits the account chooses what to change.
+  if (!refused && form.dataset.page === "edit") return;
   if (!refused && one(".steps .complete[aria-current]")) return focusHeading();
   const first =
     refused ?? fields.find((field) => field.isRequired && field.isEmpty) ?? fields.find((field) => field.isEmpty);
@@ -36,7 +38,6 @@ function startStep() {
     if (!pictures.includes(field)) listenToTyping(field);
   }
   if (pictures.length) listenForPictures();
-  all("[data-reveal]", form).forEach(startReveal);
   nameEnterKeys();
   form.addEventListener("keydown", continueOnEnter);
   form.addEventListener("submit", submit);
@@ -86,14 +87,23 @@ function startFragmentForm(form) {
   if (takeFragment(form)) one(".field", form).hidden = true;
 }
 
+/// Shows the day and the time where the person is.
+function showMoment(element) {
+  const format = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+  element.textContent = format.format(new Date(element.dateTime));
+}
+
 announceNews();
 all("[data-until], [data-period]").forEach(startClock);
 all("[data-resend]").forEach(waitToResend);
 all("[data-codes]").forEach(startCodes);
+all("[data-reveal]").forEach(startReveal);
+all("[data-moment]").forEach(showMoment);
 one("[data-back]")?.addEventListener("click", () => sessionStorage.setItem(backKey, "yes"));
 startCancel();
 if (form) startStep();
 else if (one("[data-page=start], [data-page=done]")) forgetSignups();
+if (one("[data-page=account]")) forgetEdits();
 for (const other of all("form")) if (other !== form) other.addEventListener("submit", submitOnce);
 all("[data-link]").forEach(sendLinkCode);
 all("[data-fragment]").forEach(startFragmentForm);

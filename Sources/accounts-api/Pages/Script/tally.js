@@ -19,11 +19,11 @@ function showCharacterCount(field) {
   tally.classList.toggle("good", isGood);
 }
 
-/// The count ends at the required length, unless the text is too long.
+/// Says how long the text is, and the length that it needs or may have.
 function countIn(tally, length) {
-  const { tally: min, most, count } = tally.dataset;
-  const [shown, limit] = length > most ? [length, most] : [Math.min(length, min), min];
-  return length ? count.replace("{length}", shown).replace("{limit}", limit) : "";
+  const { tally: min, most, count, over } = tally.dataset;
+  const [text, limit] = length > most ? [over ?? count, most] : [count, min];
+  return length ? text.replace("{length}", length).replace("{limit}", limit) : "";
 }
 
 /// Announces the tally after the person has stopped typing.
