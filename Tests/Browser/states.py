@@ -3,7 +3,7 @@
 from selenium.webdriver import Keys
 
 from person import PASSWORD
-from test_photos import PICTURE, choose, is_open
+from test_photos import PICTURE, choose, is_dialog_open
 
 NEW_PASSWORD = "another phrase of mine"
 
@@ -57,10 +57,10 @@ def visit_signup(kim):
     yield "profile-refused"
     kim.type("username", kim.username)
     choose(kim, PICTURE)
-    kim.wait_until(lambda: is_open(kim), "the dialog")
+    kim.wait_until(lambda: is_dialog_open(kim), "the dialog")
     yield "crop-dialog"
     kim.find("[data-use]").click()
-    kim.wait_until(lambda: not is_open(kim), "the photo")
+    kim.wait_until(lambda: not is_dialog_open(kim), "the photo")
     yield "profile-with-photo"
     kim.press_next()
     kim.wait_for_path("/signup/contact")

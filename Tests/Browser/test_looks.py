@@ -9,7 +9,7 @@ import pytest
 from selenium.webdriver import Keys
 
 from person import STEPS
-from test_photos import choose, is_open
+from test_photos import choose, is_dialog_open
 
 PAGES = ["start", *STEPS, "review", "done", "cancel"]
 
@@ -86,7 +86,7 @@ def test_axe_finds_no_violation_in_errors_dialogs_and_messages(person, business_
     kim.complete("password")
     kim.wait_for_path("/signup/profile")
     choose(kim)
-    kim.wait_until(lambda: is_open(kim))
+    kim.wait_until(lambda: is_dialog_open(kim))
     assert violations(kim) == [], "the dialog that crops a photo"
     kim.press(Keys.ENTER)
     assert violations(kim) == [], "a chosen photo"

@@ -8,7 +8,7 @@ extension Flow {
         return with(
             .emailChange,
             [
-                step("email", .newAddress, [address.asked(as: texts(.newAddress))], .emailChange),
+                step("email", .newAddress, [address.required(labeled: texts(.newAddress))], .emailChange),
                 step("code", .enterMailedCode, [code], .emailChange),
             ]
         )

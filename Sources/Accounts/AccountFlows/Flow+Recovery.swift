@@ -1,5 +1,5 @@
 extension Flow {
-    /// The flows that change an account: ``recovery`` and ``emailChange``, if this flow allows them.
+    /// The recovery and the e-mail change, unless this flow lacks the fields that they need.
     package var changes: [Flow] { [recovery, emailChange].compactMap { $0 } }
 }
 
@@ -7,9 +7,10 @@ extension Flow {
     /// Whether people can replace a forgotten password.
     package var hasRecovery: Bool { recovery != nil }
 
-    /// The flow in which people who have forgotten their password prove their address and choose another password. Its
-    /// fields have the names and rules that they have in this flow. Nil unless this flow has an address that identifies
-    /// the account, a code that proves it, and a password.
+    /// The flow that replaces a forgotten password: the person proves the address, enters a second factor if the account
+    /// has an authenticator app, and chooses a new password. The address, the code and the passwords keep their names
+    /// and kinds, and the address and the passwords are required; the field `second_factor` is new. Nil unless this flow
+    /// has an address that identifies the account, a code that proves it, and a password.
     package var recovery: Flow? {
         guard let address = fields.first(where: { $0.isIdentifier && $0.kind is EmailField }),
             let (code, _) = code(proving: address.name),
@@ -25,13 +26,12 @@ extension Flow {
             helps: texts(.secondFactorHelp),
             control: SecondFactorField.textControl
         )
-        let passwords =
-            [password.asked(as: texts(.newPassword))]
-            + [confirmation].compactMap { $0?.asked(as: texts(.newPasswordAgain)) }
+        var passwords = [password.required(labeled: texts(.newPassword))]
+        if let confirmation { passwords.append(confirmation.required(labeled: texts(.newPasswordAgain))) }
         return with(
             .recovery,
             [
-                step("email", .yourAddress, [address.asked(as: address.labels)], .recovery),
+                step("email", .yourAddress, [address.required(labeled: address.labels)], .recovery),
                 step("code", .enterMailedCode, [code], .recovery),
                 step("second-factor", .secondFactor, [factor], .recovery),
                 step("password", .newPassword, passwords, .recovery),
@@ -50,7 +50,7 @@ extension Flow {
 
 extension Field {
     /// A copy of the field that is required and has those labels.
-    func asked(as labels: [Language: String]) -> Field {
+    func required(labeled labels: [Language: String]) -> Field {
         Field(
             name: name,
             kind: kind,

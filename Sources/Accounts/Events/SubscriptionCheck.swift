@@ -1,13 +1,14 @@
 package import Logging
 internal import ServiceLifecycle
 
-/// Warns the operator if servers have different applications files. Each server stores its own applications at its
-/// start and at each reload, so the server that stored them last decides which events all servers write.
+/// Warns the operator if the event settings of this server's applications differ from those in the database. Each server
+/// stores its own at its start and at each reload, so the last one decides which events and logouts all servers store.
+/// Other differences between the applications files are not detected.
 package struct SubscriptionCheck: Sendable {
     private let subscribers: @Sendable () -> [EventSubscriber]
     private let database: Database
     private let logger: Logger
-    private var differences = 0
+    private var consecutiveDifferences = 0
 
     /// - Parameter subscribers: returns the current applications of this server.
     package init(
@@ -18,25 +19,28 @@ package struct SubscriptionCheck: Sendable {
         (self.subscribers, self.database, self.logger) = (subscribers, database, logger)
     }
 
-    /// Compares the stored applications with those of this server. Logs one warning when they have differed in two
-    /// checks in a row: they differ for a moment while the servers reload one after another. Once they are the same,
-    /// the next difference is logged again.
+    /// Compares the stored event settings with those of this server. Logs one warning when two successful checks in a row
+    /// find a difference; one check may fall between the reloads of two servers. Warns again only after a check without
+    /// a difference.
     package mutating func check() async {
-        // Other parts of this server log that the database is unavailable.
-        guard let ids = try? await database.applications(unlike: subscribers()) else { return }
-        differences = ids.isEmpty ? 0 : differences + 1
-        guard differences == 2 else { return }
+        // Skips this check if the query fails; a failed query neither counts nor resets the count.
+        guard let differing = try? await database.applications(unlike: subscribers()) else { return }
+        consecutiveDifferences = differing.isEmpty ? 0 : consecutiveDifferences + 1
+        guard consecutiveDifferences == 2 else { return }
         logger.warning(
-            "another server has other applications; give all servers the same file, then send SIGHUP to each",
-            metadata: ["applications": "\(ids.joined(separator: " "))"]
+            """
+            the database has other event settings for these applications; give all servers the same APPLICATIONS_FILE, \
+            then send SIGHUP to each server that has one, and restart the others
+            """,
+            metadata: ["applications": "\(differing.joined(separator: " "))"]
         )
     }
 }
 
 extension SubscriptionCheck: Service {
-    /// Checks once a minute.
+    /// Checks at the start and once a minute.
     package func run() async {
-        var state = self
-        for await _ in Ticks(every: .seconds(60)).cancelOnGracefulShutdown() { await state.check() }
+        var check = self
+        for await _ in Ticks(every: .seconds(60)).cancelOnGracefulShutdown() { await check.check() }
     }
 }

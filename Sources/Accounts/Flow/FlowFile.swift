@@ -96,7 +96,7 @@ extension Flow {
             earlier += fields
             let isEditable = try stepEntry.flag("editable", default: false)
             if isEditable, accountPaths.contains(name) {
-                throw stepEntry.error("rename the step: /account/\(name) is another page", at: "name")
+                throw stepEntry.error("the service uses the path /account/\(name): rename the step", at: "name")
             }
             steps.append(
                 Step(

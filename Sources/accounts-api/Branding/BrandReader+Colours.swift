@@ -23,7 +23,7 @@ extension BrandReader {
         var palette = Palette(mode: mode)
         guard var entry = mapping(mode.rawValue, in: &colours) else { return palette }
         let earlierMistakes = mistakes.count
-        for name in ColourName.allCases { palette.named[name] = colour(name.rawValue, in: &entry) }
+        for name in ColourName.allCases { palette.overrides[name] = colour(name.rawValue, in: &entry) }
         entry.unknownKeys.forEach { collect($0) }
         // After a mistake, the palette does not have the intended colours, so their contrast is not checked.
         if mistakes.count == earlierMistakes { checkContrast(of: palette, at: entry) }
@@ -35,11 +35,11 @@ extension BrandReader {
             let ratio = palette.contrast(of: pair)
             if ratio >= pair.minimum { continue }
             func title(_ name: ColourName) -> String {
-                "\(palette.named[name] == nil ? "the built-in " : "")\"\(name.rawValue)\""
+                "\(palette.overrides[name] == nil ? "the built-in " : "")\"\(name.rawValue)\""
             }
-            let key = palette.named[pair.foreground] == nil ? pair.background : pair.foreground
+            let key = palette.overrides[pair.foreground] == nil ? pair.background : pair.foreground
             let reason = """
-                \(title(pair.foreground)) on \(title(pair.background)) has a contrast of \(ratio.roundedRatio) in \
+                \(title(pair.foreground)) on \(title(pair.background)) has a contrast of \(ratio.roundedDownToHundredths) in \
                 \(palette.mode.rawValue) mode; it needs at least \(pair.minimum)
                 """
             collect(entry.error(reason, at: key.rawValue))

@@ -33,7 +33,7 @@ struct BrandStyle {
     private var properties: [String] {
         // A light colour also replaces the built-in colour of the dark mode. So each colour that has a rule gets one
         // for the dark mode, too, even if its dark colour is built in.
-        let names = ColourName.allCases.filter { brand.light.named[$0] != nil || brand.dark.named[$0] != nil }
+        let names = ColourName.allCases.filter { brand.light.overrides[$0] != nil || brand.dark.overrides[$0] != nil }
         var light = names.map { declaration($0.property, "\(brand.light[$0])") }
         let dark = names.map { declaration($0.property, "\(brand.dark[$0])") }
         if let radius = brand.radius { light.append(declaration("--radius", radius)) }

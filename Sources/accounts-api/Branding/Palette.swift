@@ -28,14 +28,14 @@ enum ColourName: String, CaseIterable, Sendable {
 /// The colours of the pages in one mode.
 struct Palette: Sendable {
     let mode: ColourMode
-    /// The colours that the brand file names.
-    var named: [ColourName: Colour] = [:]
+    /// The colours that the brand file sets. The built-in colours apply to all others.
+    var overrides: [ColourName: Colour] = [:]
 
-    subscript(name: ColourName) -> Colour { named[name] ?? Self.builtIn(name, in: mode) }
+    subscript(name: ColourName) -> Colour { overrides[name] ?? Self.builtIn(name, in: mode) }
 
     func contrast(of pair: ContrastPair) -> Double { self[pair.foreground].contrast(with: self[pair.background]) }
 
-    /// The colour at the top of the built-in style sheet; a test compares the two.
+    /// The default value in signup.css; a test compares the two.
     private static func builtIn(_ name: ColourName, in mode: ColourMode) -> Colour {
         let (light, dark) =
             switch name {
@@ -50,7 +50,7 @@ struct Palette: Sendable {
             case .success: ("#146c2e", "#7bd88f")
             }
         guard let colour = Colour(mode == .light ? light : dark) else {
-            preconditionFailure("a built-in colour is not a colour")
+            preconditionFailure("the built-in colour \"\(name.rawValue)\" is invalid: use #rgb or #rrggbb")
         }
         return colour
     }
@@ -78,5 +78,5 @@ struct ContrastPair: Sendable {
 extension Double {
     /// A contrast ratio with two decimal places. It is rounded down, so that a ratio that is too low never looks
     /// sufficient.
-    var roundedRatio: Double { (self * 100).rounded(.down) / 100 }
+    var roundedDownToHundredths: Double { (self * 100).rounded(.down) / 100 }
 }

@@ -21,8 +21,11 @@ struct OpenAPI {
         [
             "openapi": "3.1.0",
             "info": [
-                "title": .string("Sign-up of \(signups.serviceName)"), "version": .string(flow.id),
-                "description": "Steps, fields and rules are those of the flow that this server has loaded.",
+                "title": .string("Accounts of \(signups.serviceName)"), "version": .string(flow.id),
+                "description": """
+                    Sign-up, recovery, sign-in and accounts. Steps, fields and rules are those of the flow that this server \
+                    has loaded.
+                    """,
             ],
             "servers": [["url": .string(publicURL)]],
             "paths": .object(paths),
@@ -44,14 +47,15 @@ struct OpenAPI {
         ["type": "apiKey", "in": "cookie", "name": .string(cookie.name)]
     }
 
-    /// Each step has its own paths, because each step has its own body.
+    /// The paths with their operations. `:step` and `:field` are replaced by each step that supports the act and each of its
+    /// image fields, because their bodies differ. Other parameters stay, as `{name}`.
     private var paths: [JSON.Member] {
         var paths: [(path: String, operations: [JSON.Member])] = []
         for operation in operations {
             let flow = site(of: operation).signups.flow
             let steps =
                 operation.needsStep
-                ? operation.steps(of: flow).filter { $0.has(operation.act) }.map(Optional.some) : [nil]
+                ? operation.steps(of: flow).filter { $0.supports(operation.act) }.map(Optional.some) : [nil]
             for (step, field) in steps.flatMap({ targets(of: operation, in: $0) }) {
                 let path =
                     "/"
@@ -81,11 +85,11 @@ struct OpenAPI {
     }
 
     private func description(of operation: Operation, on step: Step?, _ field: Field?) -> JSON {
-        let flow = operation.flow == .signup ? "" : ".\(operation.flow.rawValue)"
-        let name =
-            operation.act.name + flow + (step.map { ".\($0.name)" } ?? "") + (field.map { ".\($0.name)" } ?? "")
+        let flowSuffix = operation.flow == .signup ? "" : ".\(operation.flow.rawValue)"
+        let operationID =
+            operation.act.name + flowSuffix + (step.map { ".\($0.name)" } ?? "") + (field.map { ".\($0.name)" } ?? "")
         var members: [JSON.Member] = [
-            .init("operationId", .string(name)), .init("summary", .string(operation.act.summary)),
+            .init("operationId", .string(operationID)), .init("summary", .string(operation.act.summary)),
         ]
         if operation.needsDraft {
             members.append(.init("security", [.object([.init(operation.flow.scheme, [])]), ["bearer": []]]))
@@ -151,28 +155,29 @@ struct OpenAPI {
     private static let bytes: JSON = [:]
     private static let page = JSON.Member("text/html", ["schema": ["type": "string"]])
 
-    private func content(of answer: Operation.Shape, in flow: FlowPurpose) -> [JSON.Member] {
+    private func content(of answer: Operation.Shape, in purpose: FlowPurpose) -> [JSON.Member] {
         switch answer {
         case .nothing: []
         case .page: [Self.page]
         case .image: [.init(Photo.type, ["schema": Self.bytes])]
         case .anything: [.init("application/json", ["schema": ["type": "object"]])]
         case .draft, .review:
-            [.init("application/json", ["schema": Schemas.reference(flow.schemaPrefix + answer.rawValue)])]
+            [.init("application/json", ["schema": Schemas.reference(purpose.schemaPrefix + answer.rawValue)])]
         default: [.init("application/json", ["schema": Schemas.reference(answer.rawValue)])]
         }
     }
 
     private func responses(of operation: Operation) -> [JSON.Member] {
         let pages = operation.hasPages ? [Self.page] : []
-        let successes = operation.responses.sorted { $0.key.code < $1.key.code }.map { status, answer -> JSON.Member in
+        let ownResponses = operation.responses.sorted { $0.key.code < $1.key.code }.map { status, answer -> JSON.Member in
             var response: [JSON.Member] = [.init("description", .string(status.reasonPhrase))]
             let content = content(of: answer, in: operation.flow)
             if !content.isEmpty { response.append(.init("content", .object(content + (answer == .page ? [] : pages)))) }
             return .init("\(status.code)", .object(response))
         }
-        let others = operation.problems.filter { operation.responses[$0.status] == nil }
-        let problems = Dictionary(grouping: others, by: \.status.code).sorted { $0.key < $1.key }
+        // OpenAPI has one response for each status; that of the operation itself takes precedence.
+        let otherProblems = operation.problems.filter { operation.responses[$0.status] == nil }
+        let problems = Dictionary(grouping: otherProblems, by: \.status.code).sorted { $0.key < $1.key }
             .map { code, slugs -> JSON.Member in
                 let content = [
                     JSON.Member("application/problem+json", ["schema": Schemas.reference("Problem")]), Self.page,
@@ -186,14 +191,14 @@ struct OpenAPI {
                 )
             }
         let redirect: [JSON.Member] =
-            operation.redirects ? [.init("303", ["description": "See Other: the next page of a browser"])] : []
-        return successes + redirect + problems
+            operation.redirects ? [.init("303", ["description": "See Other: redirects a browser to the next page"])] : []
+        return ownResponses + redirect + problems
     }
 }
 
 extension Step {
-    /// Whether the step supports the act.
-    fileprivate func has(_ act: Operation.Act) -> Bool {
+    /// False for a resend in a step without a mailed code; true for all other acts.
+    fileprivate func supports(_ act: Operation.Act) -> Bool {
         switch act {
         case .resend: fields.contains { $0.kind.provedField != nil }
         default: true

@@ -40,7 +40,7 @@ struct BrandReaderTests {
         let brand = try Brand("name: Tea", file: "brand.yaml")
         #expect(brand.logo == nil && brand.favicon == nil && brand.font == nil && brand.radius == nil)
         #expect(brand.links.isEmpty && brand.themeColours.isEmpty)
-        let palettesWithColours = brand.palettes.filter { !$0.named.isEmpty }
+        let palettesWithColours = brand.palettes.filter { !$0.overrides.isEmpty }
         #expect(palettesWithColours.isEmpty)
     }
 

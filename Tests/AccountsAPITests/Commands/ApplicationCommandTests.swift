@@ -65,7 +65,7 @@ struct ApplicationCommandTests {
         }
     }
 
-    @Test func `a secret file that every user can read is a warning`() async throws {
+    @Test func `applications check warns about secret files that every user can read`() async throws {
         try await Self.withApplications(Self.valid, mode: 0o644) { file in
             let run = try await CommandRun.of("applications", "check", file)
             #expect(run.status == 0 && run.errorOutput.split(separator: "\n").count == 2)
@@ -99,7 +99,7 @@ struct ApplicationCommandTests {
         }
     }
 
-    @Test func `without a file, the commands name the setting`() async throws {
+    @Test func `without a file, the commands name the setting; an unreadable file is named`() async throws {
         for command in ["check", "list"] {
             let run = try await CommandRun.of("applications", command)
             #expect(run.status == 2 && run.errorOutput == "APPLICATIONS_FILE is missing\n")
@@ -109,7 +109,7 @@ struct ApplicationCommandTests {
         #expect(nowhere.errorOutput == "/nowhere/apps.yaml: cannot read the file as UTF-8 text\n")
     }
 
-    @Test func `applications list shows everything but the secrets`() async throws {
+    @Test func `applications list prints no secrets; only its JSON has all other settings`() async throws {
         try await Self.withApplications(Self.valid) { file in
             let run = try await CommandRun.of("applications", "list", settings: ["APPLICATIONS_FILE": file])
             #expect(run.status == 0)

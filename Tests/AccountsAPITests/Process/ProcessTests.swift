@@ -10,7 +10,7 @@ import Testing
 
 @Suite("The server as a process", .freshDatabase, .timeLimit(.minutes(5)))
 struct ProcessTests {
-    @Test func `SIGTERM ends the server with status 0, and the next server has the saved values`() async throws {
+    @Test func `SIGTERM and SIGINT end the server with status 0, and the next server shows the saved values`() async throws {
         let mails = Mails()
         let first = try await ServerProcess.start(database: FreshDatabase.current.conninfo, mails: mails)
         let kim = SignupClient("kim@example.com", mails: mails)
@@ -22,7 +22,7 @@ struct ProcessTests {
         #expect(await second.end(by: SIGINT) == 0)
     }
 
-    @Test func `a server with the wrong keys says why it is not ready, and is ready again with the right ones`()
+    @Test func `a server with the wrong keys says why it is not ready, and a restart with the right keys is ready`()
         async throws
     {
         func start(_ settings: [String: String] = [:]) async throws -> ServerProcess {
@@ -49,7 +49,7 @@ struct ProcessTests {
         #expect(await right.end(by: SIGTERM) == 0)
     }
 
-    @Test func `no level of the log shows the keys`() async throws {
+    @Test func `the log at level trace shows no keys`() async throws {
         let keys = "k1:v2:" + Data((0..<32).map { $0 * 7 }).base64EncodedString()
         let server = try await ServerProcess.start(
             database: FreshDatabase.current.conninfo,
@@ -59,15 +59,16 @@ struct ProcessTests {
         try await kim.begin(at: server.port)
         #expect(await server.end(by: SIGTERM) == 0)
         let pepper = try #require(KeyRing(keys).peppers.first)
+        // The log would show a key as an array of bytes, as base64, or as the dump of a Swift value.
         for bytes in [pepper.key, pepper.id] {
             #expect(!server.log.contains("\(bytes)") && !server.log.contains(Data(bytes).base64EncodedString()))
         }
         for word in ["SymmetricKey", "Pepper(", "KeyRing(", keys] { #expect(!server.log.contains(word), "\(word)") }
     }
 
-    @Test func `hundreds of clients connect at the same moment, and none has to try again`() async throws {
+    @Test func `the kernel queues 300 connections while the server cannot accept them`() async throws {
         let server = try await ServerProcess.start(database: FreshDatabase.current.conninfo)
-        // A stopped server accepts no connection, as a busy one for a moment. The system keeps the connections for it.
+        // SIGSTOP suspends the server, so it accepts no connection. The kernel keeps them in the listen backlog.
         kill(server.pid, SIGSTOP)
         let clients = try await onThread { try (1...300).map { _ in try RawClient(port: server.port) } }
         kill(server.pid, SIGCONT)
@@ -78,12 +79,11 @@ struct ProcessTests {
 
     @Test func `a code that arrives over SMTP completes a sign-up`() async throws {
         let catcher = try await MailCatcher.start()
-        let mails = Mails()
         let server = try await ServerProcess.start(
             database: FreshDatabase.current.conninfo,
             settings: ["SMTP_URL": catcher.url, "MAIL_FROM": "no-reply@acme.example", "SERVICE_NAME": "Acme"]
         )
-        let kim = SignupClient("kim@example.com", mails: mails)
+        let kim = SignupClient("kim@example.com", mails: Mails())
         try await kim.begin(at: server.port)
         try await kim.step("email", at: server.port)
         let mail = try await catcher.next()
@@ -113,10 +113,7 @@ struct ProcessTests {
             mails: mails,
             by: ["/usr/bin/env", python, script]
         )
-        while !server.log.contains("images cannot be processed") {
-            try Task.checkCancellation()
-            await Task.yield()
-        }
+        try await server.waitUntilLogged("images cannot be processed")
         #expect(server.log.contains("the kernel refuses the seccomp filter of the image process"))
         let kim = SignupClient("kim@example.com", mails: mails)
         try await kim.begin(at: server.port)
@@ -127,7 +124,7 @@ struct ProcessTests {
         #expect(await server.end(by: SIGTERM) == 0)
     }
 
-    @Test func `the server writes no core dump`() async throws {
+    @Test func `the server limits core dumps to 0 bytes`() async throws {
         let server = try await ServerProcess.start(database: FreshDatabase.current.conninfo)
         let limits = try String(contentsOfFile: "/proc/\(server.pid)/limits", encoding: .utf8)
         #expect(limits.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains("Max core file size 0 0"))
@@ -136,33 +133,35 @@ struct ProcessTests {
     }
 
     @Test func `another process of the same user cannot read the memory and the settings of the server`() async throws {
-        let user = try Self.unprivilegedUser()
-        func opens(_ file: String, of process: pid_t) async throws -> Bool {
-            let command = user + ["/bin/sh", "-c", #": <"$1""#, "sh", "/proc/\(process)/\(file)"]
+        let launcher = try Self.unprivilegedLauncher()
+        func canOpen(_ file: String, of process: pid_t) async throws -> Bool {
+            // `: <FILE` opens the file and does nothing else.
+            let command = launcher + ["/bin/sh", "-c", #": <"$1""#, "sh", "/proc/\(process)/\(file)"]
             return try await CommandRun.status(of: command) == 0
         }
         let other = Process()
-        let command = user + ["/bin/cat"]
+        let command = launcher + ["/bin/cat"]
         other.executableURL = URL(filePath: command[0])
         other.arguments = Array(command.dropFirst())
         other.standardInput = Pipe()
         other.standardOutput = FileHandle.nullDevice
         try other.run()
         defer { other.terminate() }
-        // Until the process has become that user.
-        while try await !opens("environ", of: other.processIdentifier) { try Task.checkCancellation() }
-        let server = try await ServerProcess.start(database: FreshDatabase.current.conninfo, by: user)
-        #expect(try await opens("stat", of: server.pid))
-        for file in ["mem", "environ", "maps"] { #expect(try await !opens(file, of: server.pid), "\(file)") }
+        // Waits until setpriv has changed the user of `cat`. This also shows that `canOpen` can succeed.
+        while try await !canOpen("environ", of: other.processIdentifier) { try Task.checkCancellation() }
+        let server = try await ServerProcess.start(database: FreshDatabase.current.conninfo, by: launcher)
+        #expect(try await canOpen("stat", of: server.pid))
+        for file in ["mem", "environ", "maps"] { #expect(try await !canOpen(file, of: server.pid), "\(file)") }
         #expect(!server.log.contains("cannot forbid core dumps"))
         #expect(await server.end(by: SIGTERM) == 0)
     }
 
-    /// A command that runs the program in its last arguments as a user without privileges, who may connect to the
-    /// database: root can read everything. Empty if the tests have no privileges.
-    private static func unprivilegedUser() throws -> [String] {
+    /// The beginning of a command that runs the rest of it as an unprivileged user, because root can read every process.
+    /// Empty if the tests do not run as root.
+    private static func unprivilegedLauncher() throws -> [String] {
         if geteuid() != 0 { return [] }
-        // Only the owner of a private cluster can use its socket.
+        // The socket of a private test cluster accepts only the owner of its data directory. For any other server: the
+        // user nobody (65534).
         let data = try Session().query("SHOW data_directory").only.decode(String.self)
         let owner = (try? FileManager.default.attributesOfItem(atPath: data))?[.ownerAccountID] as? NSNumber
         let id = owner?.intValue ?? 65_534
@@ -174,19 +173,23 @@ struct ProcessTests {
             database: FreshDatabase.current.conninfo,
             settings: ["SHUTDOWN_TIMEOUT": "1"]
         )
+        let stalled = try Self.stalledClient(of: server)
+        #expect(await server.end(by: SIGTERM) == 0)
+        stalled.finish()
+    }
+
+    /// Sends a request whose body never ends. The response to a later request makes it likely that the server has read
+    /// this one.
+    private static func stalledClient(of server: ServerProcess) throws -> RawClient {
         let stalled = try RawClient(port: server.port)
         try stalled.send(
             "PUT /signup/email HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
         )
-        // The server has received the stalled request when it responds to a later one.
-        #expect(
-            try RawClient(port: server.port).exchange(
-                "GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-            )
-            .hasPrefix("HTTP/1.1 200")
+        let live = try RawClient(port: server.port).exchange(
+            "GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
         )
-        let status = await server.end(by: SIGTERM)
-        #expect(status == 0)
+        #expect(live.hasPrefix("HTTP/1.1 200"))
+        return stalled
     }
 
     @Test(arguments: [(SIGTERM, 143), (SIGINT, 130)] as [(Int32, Int32)])
@@ -195,17 +198,11 @@ struct ProcessTests {
             database: FreshDatabase.current.conninfo,
             settings: ["SHUTDOWN_TIMEOUT": "3600"]
         )
-        let stalled = try RawClient(port: server.port)
-        try stalled.send(
-            "PUT /signup/email HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
-        )
-        // The server has received the stalled request when it responds to a later one.
-        let live = try RawClient(port: server.port)
-        try live.send("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n")
-        #expect(live.readResponse().hasPrefix("HTTP/1.1 200"))
+        let stalled = try Self.stalledClient(of: server)
         kill(server.pid, SIGTERM)
-        while !server.log.contains(#""message":"stopping""#) { await Task.yield() }
+        try await server.waitUntilLogged(#""message":"stopping""#)
         #expect(await server.end(by: signal) == status)
+        stalled.finish()
     }
 
     @Test func `serve --migrate creates the schema, and serve without it refuses to start`() async throws {
@@ -241,11 +238,12 @@ struct ProcessTests {
         #expect(!server.log.contains(#""level":"error""#))
     }
 
-    @Test func `the server does not start with an unknown schema`() async throws {
-        try Session().run("UPDATE migrations SET name = '9999-from-the-future' WHERE name = '0001-signups'")
-        await #expect(throws: ServerProcess.Failure.self) {
+    @Test func `the server does not start on a schema with an incompatible newer migration`() async throws {
+        try Session().run("INSERT INTO migrations (name) VALUES ('9999-from-the-future')")
+        let error = await #expect(throws: ServerProcess.Failure.self) {
             try await ServerProcess.start(database: FreshDatabase.current.conninfo)
         }
+        #expect(error?.description.contains("9999-from-the-future") == true)
     }
 
     @Test func `all mistakes in the settings are reported together`() async throws {
@@ -274,23 +272,27 @@ struct ProcessTests {
         try await kim.begin(at: server.port)
         try await kim.step("email", at: server.port)
         try await kim.step("code", at: server.port)
-        // One password has escapes, because the parser makes another copy of a string with escapes.
-        let passwords = ["plain canary of memory 41", "escaped canary of memory 42", "캐너리 canary of memory 43"]
-        for (index, password) in passwords.enumerated() {
-            let text = index == 1 ? password.utf8.map { String(format: "\\u%04x", $0) }.joined() : password
-            let body: JSON = ["password": .string(text), "confirmation": .string(text)]
-            #expect(try await kim.put("password", body, at: server.port).status == 200)
+        // The parser makes another copy of a string with escapes, so one password is sent as escapes.
+        let escaped = "escaped canary of memory 42"
+        let canaries = [
+            (password: "plain canary of memory 41", json: "plain canary of memory 41"),
+            (escaped, escaped.utf8.map { String(format: "\\u%04x", $0) }.joined()),
+            ("캐너리 canary of memory 43", "캐너리 canary of memory 43"),
+        ]
+        for (_, json) in canaries {
+            let body = #"{"password": "\#(json)", "confirmation": "\#(json)"}"#
+            #expect(try await kim.put("password", json: body, at: server.port).status == 200)
         }
         let memory = try Memory(of: server.pid)
-        // These texts are in the memory, so the search works.
+        // The search works: it finds a text that every server has in memory, and the list of regions is complete.
         #expect(try memory.contains("signup.yaml"))
         #expect(memory.hasStack)
-        for password in passwords { #expect(try !memory.contains(password), "\(password) is still there") }
+        for (password, _) in canaries { #expect(try !memory.contains(password), "\(password) is still there") }
         #expect(await server.end(by: SIGTERM) == 0)
     }
 }
 
-/// The writable memory of another process.
+/// The readable memory of another process.
 private struct Memory {
     private let pid: pid_t
     private let regions: [Range<UInt64>]
@@ -300,7 +302,7 @@ private struct Memory {
 
     init(of pid: pid_t) throws {
         self.pid = pid
-        // String(contentsOfFile:) reads only the first page of such a file.
+        // String(contentsOfFile:) reads only the first page of a file in /proc, whose size is reported as 0.
         let file = try FileHandle(forReadingFrom: URL(filePath: "/proc/\(pid)/maps"))
         let maps = String(decoding: file.readDataToEndOfFile(), as: UTF8.self)
         hasStack = maps.contains("[stack]")
@@ -313,25 +315,27 @@ private struct Memory {
     }
 
     func contains(_ text: String) throws -> Bool {
-        let memory = open("/proc/\(pid)/mem", O_RDONLY)
-        guard memory >= 0 else { throw ServerProcess.Failure(description: "the memory cannot be read") }
-        defer { close(memory) }
+        let descriptor = open("/proc/\(pid)/mem", O_RDONLY)
+        guard descriptor >= 0 else { throw ServerProcess.Failure(description: "the memory cannot be read") }
+        defer { close(descriptor) }
         let needle = Array(text.utf8)
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
         for region in regions {
             var offset = region.lowerBound
             while offset < region.upperBound {
-                let count = pread(memory, &buffer, min(buffer.count, Int(region.upperBound - offset)), off_t(offset))
+                let size = min(buffer.count, Int(region.upperBound - offset))
+                let count = pread(descriptor, &buffer, size, off_t(offset))
+                // Regions that cannot be read are skipped.
                 if count <= 0 { break }
-                if Self.find(needle, in: buffer[..<count]) { return true }
-                // The reads overlap, so that the search also finds a text at their boundary.
+                if Self.contains(needle, in: buffer[..<count]) { return true }
+                // Full reads overlap, so that the search also finds a text at their boundary.
                 offset += UInt64(count == buffer.count ? count - needle.count : count)
             }
         }
         return false
     }
 
-    private static func find(_ needle: [UInt8], in bytes: ArraySlice<UInt8>) -> Bool {
+    private static func contains(_ needle: [UInt8], in bytes: ArraySlice<UInt8>) -> Bool {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while rest.count >= needle.count,

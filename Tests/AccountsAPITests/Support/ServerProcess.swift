@@ -86,6 +86,14 @@ final class ServerProcess: Sendable {
         return number * 1024
     }
 
+    /// Waits until the log contains the text. Throws if the test is cancelled, for example at its time limit.
+    func waitUntilLogged(_ text: String) async throws {
+        while !log.contains(text) {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
     /// Sends a signal and returns the exit status when the process has ended; negative for the signal that ended it.
     @discardableResult
     func end(by signal: Int32) async -> Int32 {

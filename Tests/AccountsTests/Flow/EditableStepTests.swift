@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Steps that people can change")
 struct EditableStepTests {
-    private static func editable(_ steps: [String]) throws -> [String] {
+    private static func editableFields(ofSteps steps: [String]) throws -> [String] {
         let yaml = "flow: f\nversion: 1\nsteps:\n" + steps.map { "  - {\($0)}\n" }.joined()
         let flow = try Flow(yaml: yaml, file: "flow.yaml")
         return flow.editableSteps.flatMap(\.fields).map(\.name.rawValue)
@@ -18,8 +18,8 @@ struct EditableStepTests {
         #expect(steps.map(\.href) == ["/account/profile", "/account/contact", "/account/terms"])
     }
 
-    @Test func `an address can be changed unless it identifies the account or is proved by a code`() throws {
-        let names = try Self.editable([
+    @Test func `an editable step leaves out an address that identifies the account or is proved by a code`() throws {
+        let names = try Self.editableFields(ofSteps: [
             """
             name: a, title: A, editable: true, fields: [
                 {name: email, kind: email, identifier: true, label: E}, {name: proved, kind: email, label: P},
@@ -31,8 +31,8 @@ struct EditableStepTests {
         #expect(names == ["other"])
     }
 
-    @Test func `passwords and their confirmations cannot be changed`() throws {
-        let names = try Self.editable([
+    @Test func `an editable step leaves out passwords and their confirmations`() throws {
+        let names = try Self.editableFields(ofSteps: [
             """
             name: a, title: A, editable: true, fields: [
                 {name: password, kind: password, label: P}, {name: again, kind: confirmation, confirms: password, label: A},
@@ -59,15 +59,15 @@ struct EditableStepTests {
             ),
         ]
     )
-    func `a step without a field that can be changed is refused`(steps: [String], reason: String) {
-        let error = #expect(throws: FlowFileError.self) { try Self.editable(steps) }
-        #expect(error?.description == "flow.yaml:4: the step has no field that people can change\(reason)")
+    func `an editable step without a field that people can edit is refused`(steps: [String], messageEnd: String) {
+        let error = #expect(throws: FlowFileError.self) { try Self.editableFields(ofSteps: steps) }
+        #expect(error?.description == "flow.yaml:4: the step has no field that people can change\(messageEnd)")
     }
 
     @Test(arguments: ["photos", "password", "sessions"])
-    func `a step with the name of another page is refused`(name: String) {
+    func `an editable step must not have the name of a path below /account that the service uses`(name: String) {
         let step = "name: \(name), title: A, editable: true, fields: [{name: note, kind: text, label: N}]"
-        let error = #expect(throws: FlowFileError.self) { try Self.editable([step]) }
-        #expect(error?.reason == "rename the step: /account/\(name) is another page")
+        let error = #expect(throws: FlowFileError.self) { try Self.editableFields(ofSteps: [step]) }
+        #expect(error?.reason == "the service uses the path /account/\(name): rename the step")
     }
 }

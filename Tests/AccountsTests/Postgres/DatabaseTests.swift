@@ -52,10 +52,10 @@ struct DatabaseTests {
                 try await database.transaction("INSERT INTO notes VALUES (1)", "INSERT INTO notes VALUES (2)")
             }
             #expect(error?.description == "database refused: 23505 (notes_key)")
-            #expect(try session.count("notes") == 1)
+            #expect(try session.number(of: "notes") == 1)
             _ = try await database.transaction("INSERT INTO notes VALUES (3)", "INSERT INTO notes VALUES (4)")
         }
-        #expect(try session.count("notes") == 3)
+        #expect(try session.number(of: "notes") == 3)
     }
 
     @Test func `a statement after a row lock sees the newest row`() async throws {
@@ -119,7 +119,7 @@ struct DatabaseTests {
             }
             #expect(error?.sqlState == sqlState)
         }
-        #expect(try session.count("notes") == 1)
+        #expect(try session.number(of: "notes") == 1)
     }
 
     @Test func `a grouped statement does not wait for a transaction`() async throws {
@@ -216,7 +216,7 @@ struct DatabaseTests {
             let late = await #expect(throws: DatabaseError.self) { try await database.read("SELECT 1") }
             #expect(late?.isUnavailable == true)
         }
-        #expect(try session.count("notes") == 1)
+        #expect(try session.number(of: "notes") == 1)
         try await session.wait(
             for: "SELECT FROM pg_stat_activity WHERE datname = current_database() HAVING count(*) = 1"
         )

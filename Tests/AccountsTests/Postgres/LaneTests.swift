@@ -23,7 +23,7 @@ struct LaneTests {
 
     @Test func `statements that wait together share one transaction and its time`() async throws {
         try await LaneUnderTest.lend { lane in
-            let jobs = try await lane.together { lane in
+            let jobs = try await lane.submitTogether { lane in
                 (0..<100).map { _ in lane.submit("SELECT pg_current_xact_id()::text, now()") }
             }
             var transactions: Set<String> = []
@@ -40,7 +40,7 @@ struct LaneTests {
 
     @Test func `statements that exceed the size of a group go into the next one`() async throws {
         try await LaneUnderTest.lend { lane in
-            let jobs = try await lane.together { lane in
+            let jobs = try await lane.submitTogether { lane in
                 (0..<300).map { _ in lane.submit("SELECT pg_current_xact_id()::text") }
             }
             var sizes: [String: Int] = [:]
@@ -53,7 +53,7 @@ struct LaneTests {
         try session.run("INSERT INTO parents VALUES (0)")
         try await LaneUnderTest.lend { lane in
             let row = UUID()
-            let jobs = try await lane.together { lane in
+            let jobs = try await lane.submitTogether { lane in
                 (0..<10).map { old in
                     lane.submit("UPDATE parents SET id = id + 1 WHERE id = \(old) RETURNING id", writes: row)
                 }
@@ -64,7 +64,7 @@ struct LaneTests {
 
     @Test func `an error fails only its own statement, and all others are committed`() async throws {
         try await LaneUnderTest.lend { lane in
-            let jobs = try await lane.together { lane in
+            let jobs = try await lane.submitTogether { lane in
                 (0..<9).map { number in
                     number == 4
                         ? lane.submit("SELECT 1 / \(0)")
@@ -76,12 +76,12 @@ struct LaneTests {
             }
             #expect(await jobs[4].failure()?.sqlState == "22012")
         }
-        #expect(try session.count("notes") == 8)
+        #expect(try session.number(of: "notes") == 8)
     }
 
     @Test func `each of several failed statements gets its own error`() async throws {
         try await LaneUnderTest.lend { lane in
-            let jobs = try await lane.together { lane in
+            let jobs = try await lane.submitTogether { lane in
                 [
                     lane.submit("SELECT 1 / \(0)"), lane.submit("SELECT \("x")::int"), lane.submit("SELECT 1"),
                     lane.submit("SELECT FROM nowhere"), lane.submit("SELEC"),
@@ -96,7 +96,7 @@ struct LaneTests {
     @Test func `rows of a group that is rolled back are not reported`() async throws {
         try await LaneUnderTest.lend { lane in
             let insert: SQL = "INSERT INTO notes (id) VALUES (\(1)) RETURNING writer"
-            let jobs = try await lane.together { lane in
+            let jobs = try await lane.submitTogether { lane in
                 // The large result fills the server's buffer, so the first answer arrives before the error.
                 [lane.submit(insert), lane.submit("SELECT repeat('x', 1000000)"), lane.submit("SELECT 1 / \(0)")]
             }
@@ -109,7 +109,7 @@ struct LaneTests {
     @Test func `a deferred constraint fails only the violating statement, and the lane continues`() async throws {
         try session.run("INSERT INTO parents VALUES (1)")
         try await LaneUnderTest.lend { lane in
-            let jobs = try await lane.together { lane in
+            let jobs = try await lane.submitTogether { lane in
                 [1, 2, 1].enumerated().map { number, parent in
                     lane.submit("INSERT INTO notes (id, parent) VALUES (\(number), \(parent)) RETURNING id")
                 }
@@ -121,7 +121,7 @@ struct LaneTests {
             #expect(await alone.failure()?.sqlState == "23503")
             #expect(try await lane.submit("SELECT 1").rows().only.decode(Int.self) == 1)
         }
-        #expect(try session.count("notes") == 2)
+        #expect(try session.number(of: "notes") == 2)
     }
 
     @Test func `a prepared statement still works after its table changed`() async throws {
@@ -135,14 +135,14 @@ struct LaneTests {
             #expect(name == "a")
 
             try session.run("ALTER TABLE parents DROP COLUMN name")
-            let jobs = try await lane.together { lane in
+            let jobs = try await lane.submitTogether { lane in
                 [lane.submit("INSERT INTO notes (id) VALUES (1)"), lane.submit(read), lane.submit(read)]
             }
             #expect(try await jobs[0].rows().isEmpty)
             #expect(try await jobs[1].rows().only.decode(Int.self) == 1)
             #expect(try await jobs[2].rows().only.decode(Int.self) == 1)
         }
-        #expect(try session.count("notes") == 1)
+        #expect(try session.number(of: "notes") == 1)
     }
 
     @Test(arguments: ["DISCARD ALL", "DEALLOCATE ALL"] as [SQL])
@@ -154,15 +154,15 @@ struct LaneTests {
             #expect(try await lane.submit(insert(2)).rows().only.decode(Int.self) == 2)
 
             _ = try await lane.submit(forget).rows()
-            let jobs = try await lane.together { lane in (3..<20).map { lane.submit(insert($0)) } }
+            let jobs = try await lane.submitTogether { lane in (3..<20).map { lane.submit(insert($0)) } }
             for (job, id) in zip(jobs, 3...) { #expect(try await job.rows().only.decode(Int.self) == id) }
         }
-        #expect(try session.count("notes") == 19)
+        #expect(try session.number(of: "notes") == 19)
     }
 
     @Test func `a full queue refuses immediately`() async throws {
         try await LaneUnderTest.lend(capacity: 2) { lane in
-            let jobs = try await lane.together { lane in
+            let jobs = try await lane.submitTogether { lane in
                 let jobs = (0..<3).map { lane.submit("SELECT \($0)") }
                 #expect(await jobs[2].failure()?.isUnavailable == true)
                 return jobs
@@ -175,7 +175,7 @@ struct LaneTests {
 
     @Test func `a job that is cancelled while it waits is never executed`() async throws {
         try await LaneUnderTest.lend { lane in
-            let jobs = try await lane.together { lane in
+            let jobs = try await lane.submitTogether { lane in
                 let jobs = (0..<3).map { lane.submit("INSERT INTO notes (id) VALUES (\($0))") }
                 let caller = Task { await jobs[1].failure() }
                 caller.cancel()
@@ -186,7 +186,7 @@ struct LaneTests {
             _ = try await jobs[2].rows()
         }
         #expect(try session.query("SELECT FROM notes WHERE id = 1").isEmpty)
-        #expect(try session.count("notes") == 2)
+        #expect(try session.number(of: "notes") == 2)
     }
 
     @Test func `a job that is cancelled after it was sent gets its result`() async throws {
@@ -220,7 +220,7 @@ struct LaneTests {
         let holder = try Session()
         try holder.run("BEGIN; LOCK TABLE notes")
         try await LaneUnderTest.lend { lane in
-            let jobs = try await lane.together { lane in
+            let jobs = try await lane.submitTogether { lane in
                 [lane.submit(Self.waitBriefly)] + (0..<20).map { _ in lane.submit("SELECT FROM notes") }
             }
             #expect(try await jobs[0].rows().count == 1)
@@ -243,7 +243,7 @@ struct LaneTests {
         let holder = try Session()
         try holder.run("BEGIN; SELECT FROM parents WHERE id = 1 FOR UPDATE")
         try await LaneUnderTest.lend { lane in
-            let jobs = try await lane.together { lane in
+            let jobs = try await lane.submitTogether { lane in
                 [lane.submit(Self.waitBriefly), lane.submit("UPDATE parents SET id = 2 WHERE id = 1")]
                     + (0..<20).map { lane.submit("INSERT INTO notes (id) VALUES (\($0)) RETURNING id") }
             }
@@ -252,7 +252,7 @@ struct LaneTests {
                 #expect(try await job.rows().only.decode(Int.self) == number)
             }
         }
-        #expect(try session.count("notes") == 20)
+        #expect(try session.number(of: "notes") == 20)
     }
 
     /// Sets the lock timeout to 50 ms for the other statements of its group.
@@ -262,7 +262,7 @@ struct LaneTests {
         try await LaneUnderTest.lend { lane in
             // The buffer of a socket has less than one megabyte.
             let megabytes = [UInt8](repeating: 0xA5, count: 16 << 20)
-            let jobs = try await lane.together { lane in
+            let jobs = try await lane.submitTogether { lane in
                 (0..<4).map { _ in lane.submit("SELECT \(megabytes)") }
             }
             for job in jobs { #expect(try await job.rows().only.decode([UInt8].self) == megabytes) }

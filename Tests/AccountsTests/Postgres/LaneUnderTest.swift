@@ -8,23 +8,20 @@ struct LaneUnderTest: Sendable {
     let queue: LaneQueue
     let conninfo: String
 
+    /// Lends a lane with its own thread and queue, and stops it afterwards.
     static func lend<Value>(
         capacity: Int = 1000,
         conninfo: String = FreshDatabase.current.conninfo,
         _ body: (LaneUnderTest) async throws -> Value
     ) async throws -> Value {
-        let lane = LaneUnderTest(queue: LaneQueue(capacity: capacity, lanes: 1), conninfo: conninfo)
-        let loop = Lane(conninfo: conninfo, queue: lane.queue, logger: .silent)
-        let thread = DedicatedThread(named: "lane") { loop.run() }
-        let result: Result<Value, any Error>
-        do {
-            result = .success(try await body(lane))
-        } catch {
-            result = .failure(error)
+        let fixture = LaneUnderTest(queue: LaneQueue(capacity: capacity, lanes: 1), conninfo: conninfo)
+        let lane = Lane(conninfo: conninfo, queue: fixture.queue, logger: .silent)
+        let thread = DedicatedThread(named: "lane") { lane.run() }
+        defer {
+            fixture.queue.stop()
+            thread.join()
         }
-        lane.queue.stop()
-        thread.join()
-        return try result.get()
+        return try await body(fixture)
     }
 
     func submit(_ statement: SQL, writes: UUID? = nil) -> Job {
@@ -33,9 +30,9 @@ struct LaneUnderTest: Sendable {
         return job
     }
 
-    /// Blocks the lane with a statement while `submit` runs, so that all jobs that it submits are in one group. Returns
-    /// the jobs in the order of their submission.
-    func together(_ submit: (LaneUnderTest) async throws -> [Job]) async throws -> [Job] {
+    /// Blocks the lane with a statement while `submit` runs, so that the jobs wait together when the lane takes its next
+    /// group. Returns them in the order of submission, without waiting for their outcomes.
+    func submitTogether(_ submit: (LaneUnderTest) async throws -> [Job]) async throws -> [Job] {
         let held = try await BlockedStatement(conninfo: conninfo) { queue.submit($0) }
         let jobs = try await submit(self)
         try held.release()
@@ -46,7 +43,8 @@ struct LaneUnderTest: Sendable {
 
 /// A statement that was sent, and waits for a lock on the server until the test releases it.
 struct BlockedStatement: Sendable {
-    /// Waits for the lock without a lock timeout: only the statement timeout ends the wait.
+    /// Waits for the advisory lock 1 without a lock timeout. `set_config` is in FROM, so that it runs before the lock is
+    /// requested.
     static let statement: SQL = "SELECT pg_advisory_xact_lock(1) FROM set_config('lock_timeout', '0', true)"
 
     let job: Job
@@ -57,7 +55,8 @@ struct BlockedStatement: Sendable {
     init(conninfo: String, submit: (Job) -> Void) async throws {
         session = try Session(to: conninfo)
         try session.run("SELECT pg_advisory_lock(1)")
-        // For as long as the test takes: the timeout of a statement begins anew with each of them.
+        // Neither the deadline of the job nor `statement_timeout` may end the wait. The timeout is switched off in a
+        // statement of its own, because PostgreSQL starts the timer of a statement before it executes it.
         let deadline = ContinuousClock.now.advanced(by: .seconds(3600))
         job = Job(["SELECT set_config('statement_timeout', '0', true)", Self.statement], by: deadline)
         submit(job)
@@ -66,12 +65,6 @@ struct BlockedStatement: Sendable {
 
     func release() throws {
         try session.run("SELECT pg_advisory_unlock(1)")
-    }
-}
-
-extension Session {
-    func count(_ table: String) throws -> Int {
-        try query("SELECT count(*) FROM \(SQL(stringLiteral: table))").only.decode(Int.self)
     }
 }
 

@@ -69,7 +69,7 @@ struct LostConnectionTests {
             #expect(await held.job.failure()?.isOutcomeUnknown == true)
             for job in waiting { _ = try await job.rows() }
         }
-        #expect(try session.count("notes") == 20)
+        #expect(try session.number(of: "notes") == 20)
     }
 
     @Test func `the outcome of every statement of a sent group is unknown, and none took effect`() async throws {
@@ -78,7 +78,7 @@ struct LostConnectionTests {
         try await LaneUnderTest.lend { lane in
             let gate = try Session()
             try gate.run("SELECT pg_advisory_lock(2)")
-            let group = try await lane.together { lane in
+            let group = try await lane.submitTogether { lane in
                 [
                     lane.submit("INSERT INTO notes VALUES (1)"), lane.submit("SELECT pg_advisory_xact_lock(2)"),
                     lane.submit("INSERT INTO notes VALUES (2)"),
@@ -89,7 +89,7 @@ struct LostConnectionTests {
             for job in group { #expect(await job.failure()?.isOutcomeUnknown == true) }
             #expect(try await lane.submit("SELECT 1").rows().only.decode(Int.self) == 1)
         }
-        #expect(try session.count("notes") == 0)
+        #expect(try session.number(of: "notes") == 0)
     }
 
     @Test func `statements of a failed group that were not run again are unavailable`() async throws {
@@ -98,7 +98,7 @@ struct LostConnectionTests {
         try await LaneUnderTest.lend { lane in
             let gate = try Session()
             try gate.run("SELECT pg_advisory_lock(2)")
-            let group = try await lane.together { lane in
+            let group = try await lane.submitTogether { lane in
                 // The group fails at its first statement. Then the lane runs the second statement alone, which blocks.
                 [
                     lane.submit("SELECT 1 / \(0)"), lane.submit("SELECT pg_advisory_xact_lock(2)"),
@@ -111,7 +111,7 @@ struct LostConnectionTests {
             #expect(await group[1].failure()?.isOutcomeUnknown == true)
             #expect(await group[2].failure()?.isUnavailable == true)
         }
-        #expect(try session.count("notes") == 0)
+        #expect(try session.number(of: "notes") == 0)
     }
 
     @Test func `after a lost connection, a read is repeated, but a write or a transaction is not`() async throws {

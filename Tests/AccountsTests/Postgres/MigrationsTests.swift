@@ -18,8 +18,8 @@ struct MigrationsTests {
         }
         let functions = Schema.functions.map { "functions/\($0.name)" }
         #expect(applied.flatMap { $0 }.sorted() == Schema.migrations.map(\.name) + functions.sorted())
-        #expect(try Session().count("migrations") == Schema.migrations.count)
-        #expect(try Session().count("functions") == Schema.functions.count)
+        #expect(try Session().number(of: "migrations") == Schema.migrations.count)
+        #expect(try Session().number(of: "functions") == Schema.functions.count)
     }
 
     @Test func `a program waits for the migration lock without a lock timeout`() async throws {
@@ -63,7 +63,7 @@ struct MigrationsTests {
             Issue.record("unexpected error: \(String(describing: error))")
             return
         }
-        #expect(try Session().count("migrations") == 1)
+        #expect(try Session().number(of: "migrations") == 1)
         try await withDatabase { database in
             await #expect(throws: MigrationError.self) { try await edited.check(database) }
         }
@@ -96,8 +96,8 @@ struct MigrationsTests {
             return
         }
         let session = try Session()
-        #expect(try session.count("migrations") == 1)
-        #expect(try session.count("first") == 0)
+        #expect(try session.number(of: "migrations") == 1)
+        #expect(try session.number(of: "first") == 0)
         let isGone = try session.query("SELECT to_regclass('half') IS NULL").only.decode(Bool.self)
         #expect(isGone)
         let mended = Migrations([first, migration("0002-half", "CREATE TABLE half ()")])
@@ -113,7 +113,7 @@ struct MigrationsTests {
             Issue.record("unexpected error: \(String(describing: error))")
             return
         }
-        #expect(try Session().count("migrations") == 0)
+        #expect(try Session().number(of: "migrations") == 0)
     }
 
     @Test func `a version accepts newer migrations that are compatible, and refuses an incompatible one`()

@@ -34,7 +34,7 @@ struct NoticeTests {
 
     @Test func `notices in a group do not affect the order of its answers`() async throws {
         try await LaneUnderTest.lend { lane in
-            let jobs = try await lane.together { lane in
+            let jobs = try await lane.submitTogether { lane in
                 (0..<30).map { number in
                     switch number % 3 {
                     case 0: lane.submit("SELECT \(number)")
@@ -56,7 +56,7 @@ struct NoticeTests {
 
     @Test func `notices in a group with an error do not hide the failed statement`() async throws {
         try await LaneUnderTest.lend { lane in
-            let jobs = try await lane.together { lane in
+            let jobs = try await lane.submitTogether { lane in
                 [
                     lane.submit("SELECT answer_with_notices(\(1))"),
                     lane.submit("SELECT 1 / answer_with_notices(\(0))"),
@@ -75,7 +75,7 @@ struct NoticeTests {
             try Session(to: conninfo).run("\(Self.notices.text)")
             try await LaneUnderTest.lend(conninfo: conninfo) { lane in
                 _ = try await lane.submit(Self.notices).rows()
-                for job in try await lane.together({ lane in [lane.submit(Self.notices), lane.submit("SELECT 1")] }) {
+                for job in try await lane.submitTogether({ lane in [lane.submit(Self.notices), lane.submit("SELECT 1")] }) {
                     _ = try await job.rows()
                 }
             }

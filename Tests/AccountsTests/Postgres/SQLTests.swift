@@ -118,7 +118,7 @@ struct SQLValuesTests {
             let alone = await #expect(throws: DatabaseError.self) { try await database.transaction(insert) }
             #expect(alone?.sqlState == "22021")
         }
-        #expect(try session.count("people") == 0)
+        #expect(try session.number(of: "people") == 0)
     }
 
     @Test func `statements with the same text and different types of values are prepared separately`() async throws {
