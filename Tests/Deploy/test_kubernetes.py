@@ -79,10 +79,25 @@ def test_kustomize_builds_valid_resources(components, tmp_path):
         assert document["kind"] == "Namespace" or document["metadata"]["namespace"] == "accounts"
         if document["kind"] not in CUSTOM:
             kubernetes_validate.validate(document, VERSIONS[-1], strict=True)
+        for container in document.get("spec", {}).get("template", {}).get("spec", {}).get("containers", []):
+            assert re.fullmatch(r"[a-z./-]+@sha256:[0-9a-f]{64}", container["image"])
         if document["kind"] == "Deployment":
             assert ("replicas" in document["spec"]) == ("autoscaling" not in components)
     optional = {"HorizontalPodAutoscaler", "Ingress", *CUSTOM}
     assert kinds & optional == (optional if components else set())
+
+
+def test_the_migration_can_be_applied_again():
+    job = resource("Job")
+    # kubectl --force, Argo CD and Flux replace a Job that exists.
+    assert job["metadata"]["annotations"]["argocd.argoproj.io/hook-delete-policy"] == "BeforeHookCreation"
+    assert job["metadata"]["annotations"]["kustomize.toolkit.fluxcd.io/force"] == "enabled"
+    assert job["spec"]["ttlSecondsAfterFinished"] <= 600
+    # The documented command selects nothing else, because --force replaces what it cannot change.
+    for text in ((FOLDER / "kustomization.yaml").read_text(), (ROOT / "docs" / "scaling.md").read_text()):
+        label, value = re.search(r"--force --selector (\S+)=(\S+)", text).groups()
+        selected = [document for document in everything() if document["metadata"].get("labels", {}).get(label) == value]
+        assert selected == [job]
 
 
 def test_the_migration_runs_as_the_servers_do():
