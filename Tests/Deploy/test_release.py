@@ -1,0 +1,133 @@
+"""scripts/release, with a small executable in place of the service."""
+
+import filecmp
+import gzip
+import io
+import json
+import os
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EPOCH = 1700000000
+SBOM = {"bomFormat": "CycloneDX", "metadata": {"component": {"name": "accounts-api"}}, "components": []}
+
+
+def run(*command, **environment):
+    return subprocess.run(
+        [str(word) for word in command],
+        env={**os.environ, **environment},
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+
+
+def committed(name):
+    return run("git", "show", f"HEAD:{name}")
+
+
+def collected(folder, executable):
+    """A folder as `scripts/image-root swift` makes it."""
+    contents = folder / "usr/share/doc/accounts-api"
+    (contents / "licences/swift").mkdir(parents=True)
+    (contents / "licences/swift/LICENSE.txt").write_text("A licence.\n")
+    (contents / "sbom.json").write_text(json.dumps(SBOM))
+    (folder / "usr/local/bin").mkdir(parents=True)
+    shutil.copy(executable, folder / "usr/local/bin/accounts-api")
+    return folder
+
+
+def packed(folder, root, **environment):
+    run("scripts/release", folder, root, SOURCE_DATE_EPOCH=str(EPOCH), **environment)
+    return {path.suffix or path.name: path for path in folder.iterdir()}
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("release")
+    return packed(folder / "out", collected(folder / "root", "/bin/sh"))
+
+
+def test_two_releases_have_the_same_bytes(release, tmp_path):
+    root = collected(tmp_path / "root", "/bin/sh")
+    # Another person has made the files at another time, in another order.
+    for path in sorted(root.rglob("*"), reverse=True):
+        path.chmod(path.stat().st_mode & 0o700)
+        os.utime(path, (1, 1))
+    again = packed(tmp_path / "out", root, TZ="Asia/Seoul", LC_ALL="C.UTF-8", TMPDIR=str(tmp_path))
+    assert again.keys() == release.keys() == {".gz", ".deb", ".json", "SHA256SUMS"}
+    for name, path in release.items():
+        assert again[name].name == path.name
+        assert filecmp.cmp(path, again[name], shallow=False), f"{path.name} differs"
+
+
+def test_the_checksums_are_those_of_the_files(release):
+    listed = release["SHA256SUMS"].read_text().splitlines()
+    assert sorted(line.split()[1] for line in listed) == sorted(
+        path.name for name, path in release.items() if name != "SHA256SUMS"
+    )
+    subprocess.run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=release[".gz"].parent, check=True)
+
+
+def test_the_tarball_has_the_executable_the_units_and_the_documents(release):
+    with gzip.open(release[".gz"]) as stream, tarfile.open(fileobj=io.BytesIO(stream.read())) as tar:
+        members = {member.name.partition("/")[2]: member for member in tar}
+        assert list(members) == sorted(members)
+        for member in members.values():
+            assert (member.mtime, member.uid, member.gid, member.mode & 0o022) == (EPOCH, 0, 0, 0)
+
+        def read(name):
+            return tar.extractfile(members[name]).read()
+
+        assert read("accounts-api") == Path("/bin/sh").read_bytes()
+        assert members["accounts-api"].mode & 0o111
+        for name in ("deploy/systemd/accounts-api.service", "docs/operating.md", "LICENSE", "scripts/argon2"):
+            assert read(name).decode() == committed(name)
+        assert read("sbom.json") == release[".json"].read_bytes()
+        packages = read("packages.txt").decode().split()
+    assert {"ca-certificates", "libc6", "tzdata"} <= set(packages)
+    assert packages == sorted(packages)
+
+
+def test_the_package_has_its_libraries_and_units_that_find_the_executable(release, tmp_path):
+    fields = dict(
+        line.split(": ", 1) for line in run("dpkg-deb", "--field", release[".deb"]).splitlines() if ": " in line
+    )
+    version = json.loads(release[".json"].read_text())["metadata"]["component"]["version"]
+    assert f'serviceVersion = "{version}"' in (ROOT / "Sources/Accounts/Version.swift").read_text()
+    assert fields["Package"] == "accounts-api"
+    assert fields["Version"].startswith(f"{version}+")
+    assert "libc6 (>= " in fields["Depends"]
+
+    run("dpkg-deb", "--raw-extract", release[".deb"], tmp_path)
+    subprocess.run(["md5sum", "--check", "--strict", "--quiet", "DEBIAN/md5sums"], cwd=tmp_path, check=True)
+    assert run(tmp_path / "usr/bin/accounts-api", "-c", "echo runs") == "runs\n"
+    assert (tmp_path / "etc/accounts-api").stat().st_mode & 0o777 == 0o700
+    for name in ("accounts-api.service", "accounts-api-migrate.service"):
+        unit = (tmp_path / "lib/systemd/system" / name).read_text()
+        assert "ExecStart=/usr/bin/accounts-api " in unit
+        assert unit == committed(f"deploy/systemd/{name}").replace("/usr/local/", "/usr/")
+    assert "/usr/bin/accounts-api " in (tmp_path / "usr/sbin/accounts-api-command").read_text()
+    # It neither starts nor enables the service.
+    assert "systemctl daemon-reload" in (tmp_path / "DEBIAN/postinst").read_text()
+    assert "start" not in (tmp_path / "DEBIAN/postinst").read_text()
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="needs a compiler")
+def test_a_library_that_no_package_has_is_refused(tmp_path):
+    (tmp_path / "library.c").write_text("int answer(void) { return 42; }")
+    (tmp_path / "program.c").write_text("int answer(void); int main(void) { return answer(); }")
+    library = tmp_path / "libanswer.so"
+    run("cc", "-shared", "-fPIC", "-o", library, tmp_path / "library.c")
+    run("cc", f"-Wl,-rpath,{tmp_path}", "-o", tmp_path / "program", tmp_path / "program.c", library)
+    root = collected(tmp_path / "root", tmp_path / "program")
+    with pytest.raises(subprocess.CalledProcessError) as failure:
+        packed(tmp_path / "out", root)
+    assert failure.value.stderr.endswith(f"{library} belongs to no package: build with --static-swift-stdlib\n")
+    assert not any((tmp_path / "out").iterdir())
