@@ -39,6 +39,12 @@ static inline CURLcode curl_set_writer(CURL *curl, curl_write_callback writer, v
     return status == CURLE_OK ? curl_easy_setopt(curl, CURLOPT_WRITEDATA, target) : status;
 }
 
+/// The writer gets each line that the server sends before or besides the body, such as the replies of SMTP.
+static inline CURLcode curl_set_header_writer(CURL *curl, curl_write_callback writer, void *target) {
+    CURLcode status = curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, writer);
+    return status == CURLE_OK ? curl_easy_setopt(curl, CURLOPT_HEADERDATA, target) : status;
+}
+
 static inline CURLcode curl_set_opener(CURL *curl, curl_opensocket_callback opener, void *target) {
     CURLcode status = curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, opener);
     return status == CURLE_OK ? curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, target) : status;

@@ -31,8 +31,10 @@ package final class MailCatcher: Sendable {
         case smtps(Certificate)
         /// Requires this login, and offers AUTH without TLS too.
         case auth(user: String, password: String)
-        /// Answers every recipient with 451 or 550.
-        case refuse(Int)
+        /// Answers every recipient with this reply, such as `550 5.1.1 <ADDRESS>: unknown`. ADDRESS becomes the address.
+        case refuse(String)
+        /// Answers every mail with this reply, such as `250 2.0.0 Ok: queued as 4Zx1`.
+        case accept(String)
         /// Waits this long for each mail before it reports and accepts the mail.
         case delay(milliseconds: Int)
 
@@ -41,7 +43,8 @@ package final class MailCatcher: Sendable {
             case .starttls(let pair): ["--starttls", pair.certificate, pair.key]
             case .smtps(let pair): ["--smtps", pair.certificate, pair.key]
             case .auth(let user, let password): ["--auth", user, password]
-            case .refuse(let reply): ["--refuse", "\(reply)"]
+            case .refuse(let reply): ["--refuse", reply]
+            case .accept(let reply): ["--accept", reply]
             case .delay(let milliseconds): ["--delay", "\(milliseconds)"]
             }
         }
@@ -65,6 +68,10 @@ package final class MailCatcher: Sendable {
 
     /// Starts the script with the interpreter that `PYTHON` names, and returns when it accepts connections.
     package static func start(_ options: Option...) async throws -> MailCatcher {
+        try await start(options)
+    }
+
+    package static func start(_ options: [Option]) async throws -> MailCatcher {
         let process = try ScriptProcess("mail-catcher", arguments: options.flatMap(\.arguments))
         let lines = process.lines
         for await line in lines {

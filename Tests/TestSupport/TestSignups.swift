@@ -9,6 +9,7 @@ package struct TestSignups: Sendable {
     package let signups: Signups
     package let sender: OutboxSender
     package let mailbox: Mailbox
+    private let outbox: Outbox
 
     /// Lends a service, and shuts it down afterwards.
     ///
@@ -76,6 +77,7 @@ package struct TestSignups: Sendable {
         let mailbox = Mailbox()
         self.database = database
         self.mailbox = mailbox
+        self.outbox = outbox
         signups = Signups(
             flow: flow,
             serviceName: "Acme",
@@ -87,10 +89,14 @@ package struct TestSignups: Sendable {
             outbox: outbox,
             waitingRequests: waitingRequests
         )
-        sender = OutboxSender(
+        sender = Self.sender(of: outbox, on: database, to: mailbox)
+    }
+
+    private static func sender(of outbox: Outbox, on database: Database, to mailer: any Mailer) -> OutboxSender {
+        OutboxSender(
             outbox: outbox,
             database: database,
-            mailers: [mailbox],
+            mailers: [mailer],
             from: "no-reply@acme.example",
             serviceName: "Acme",
             publicURL: "http://localhost:8080",
@@ -171,6 +177,17 @@ extension TestSignups {
     package func deliver() async throws {
         while try await sender.deliverNext() {}
     }
+
+    /// Makes one attempt to deliver the mail whose turn it is, to a real mail server with these options.
+    package func deliverNext(to options: MailCatcher.Option...) async throws {
+        let catcher = try await MailCatcher.start(options)
+        let mailer = try SMTPMailer(to: SMTPServer(url: catcher.url))
+        let sender = Self.sender(of: outbox, on: database, to: mailer)
+        let hasTried = try await sender.deliverNext()
+        await mailer.shutdown()
+        try await catcher.stop()
+        precondition(hasTried, "no mail is due")
+    }
 }
 
 extension Limits {
@@ -203,7 +220,7 @@ package final class Mailbox: Mailer {
         state.withLock { $0.refusal = error }
     }
 
-    package func send(_ mail: Mail) async throws(MailError) {
+    package func send(_ mail: Mail) async throws(MailError) -> String? {
         let refusal = state.withLock { state in
             state.attempts.append(mail)
             if state.refusal == nil {
@@ -213,6 +230,7 @@ package final class Mailbox: Mailer {
             return state.refusal
         }
         if let refusal { throw refusal }
+        return nil
     }
 
     package func mails(to address: String) -> [Mail] { state.withLock { $0.byAddress[address] ?? [] } }

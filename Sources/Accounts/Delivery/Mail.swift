@@ -5,7 +5,11 @@ package protocol Mailer: Sendable {
     /// Connects to the mail server, unless a connection is open.
     func connect() async throws(MailError)
     /// Returns when the mail server has accepted the mail.
-    func send(_ mail: Mail) async throws(MailError)
+    ///
+    /// - Returns: the reply with which the server accepted the mail, such as `250 2.0.0 Ok: queued as 4Zx1`, without
+    ///   addresses; nil if there is none.
+    @discardableResult
+    func send(_ mail: Mail) async throws(MailError) -> String?
 }
 
 extension Mailer {
@@ -20,10 +24,10 @@ package enum MailError: Error, Hashable, CustomStringConvertible {
     /// A retry cannot succeed: the mail server refused the mail permanently (5xx), or the mail is invalid.
     case permanent(reply: Int?, reason: String)
 
-    /// The reason, and the reply code if there is one.
+    /// The reply code if there is one, and the reason: the text of the reply, or what has failed on this side.
     package var reason: String {
         switch self {
-        case .temporary(let reply?, let reason), .permanent(let reply?, let reason): "\(reason), reply \(reply)"
+        case .temporary(let reply?, let reason), .permanent(let reply?, let reason): "\(reply) \(reason)"
         case .temporary(nil, let reason), .permanent(nil, let reason): reason
         }
     }

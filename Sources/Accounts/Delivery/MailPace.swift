@@ -15,10 +15,11 @@ final class MailPace: Sendable {
         self.clock = clock
     }
 
-    /// Runs the delivery, and remembers its duration if it succeeds.
-    func measure(_ delivery: () async throws(MailError) -> Void) async throws(MailError) {
-        let time = try await Self.time(of: delivery, on: clock)
+    /// Runs the delivery, remembers its duration if it succeeds, and returns its result.
+    func measure<Value>(_ delivery: () async throws(MailError) -> Value) async throws(MailError) -> Value {
+        let (value, time) = try await Self.timed(delivery, on: clock)
         latest.withLock { $0 = $0.suffix(Self.memory - 1) + [time] }
+        return value
     }
 
     /// Waits for the duration of one of the latest deliveries, chosen at random. Returns early if the task is
@@ -27,12 +28,12 @@ final class MailPace: Sendable {
         try? await clock.sleep(for: latest.withLock { $0.randomElement() } ?? Self.initial)
     }
 
-    private static func time<Time: Clock<Duration>>(
-        of delivery: () async throws(MailError) -> Void,
+    private static func timed<Value, Time: Clock<Duration>>(
+        _ delivery: () async throws(MailError) -> Value,
         on clock: Time
-    ) async throws(MailError) -> Duration {
+    ) async throws(MailError) -> (Value, Duration) {
         let start = clock.now
-        try await delivery()
-        return start.duration(to: clock.now)
+        let value = try await delivery()
+        return (value, start.duration(to: clock.now))
     }
 }

@@ -102,6 +102,7 @@ package struct OutboxSender: Sendable {
             try await attempt(mail) { () throws(MailError) in
                 try await connect(mailer)
                 await pace.imitate()
+                return nil
             }
         } else if let content = outbox.open(mail.sealed, of: mail.id), let text = text(mail.template, content) {
             try await attempt(mail) { () throws(MailError) in
@@ -115,8 +116,9 @@ package struct OutboxSender: Sendable {
                     date: mail.createdAt
                 )
                 try await connect(mailer)
-                try await pace.measure { () throws(MailError) in try await mailer.send(message) }
+                let reply = try await pace.measure { () throws(MailError) in try await mailer.send(message) }
                 metrics.mails.add(1, "delivered")
+                return reply
             }
         } else {
             // A server of the version that wrote the mail may make the next attempt.
@@ -132,22 +134,25 @@ package struct OutboxSender: Sendable {
 
     /// Runs the delivery and stores its outcome. The mail is dead after a permanent error, and postponed after a
     /// temporary one.
+    ///
+    /// - Parameter delivery: returns the reply with which the mail server accepted the mail, if there is one.
     private func attempt(
         _ mail: ClaimedMail,
-        _ delivery: () async throws(MailError) -> Void
+        _ delivery: () async throws(MailError) -> String?
     ) async throws(DatabaseError) {
+        let reply: String?
         do throws(MailError) {
-            try await delivery()
+            reply = try await delivery()
         } catch {
             if case .permanent = error { return try await markDead(mail.id, "\(error)") }
             return try await postpone(mail, "\(error)")
         }
-        try await finish(mail.id)
+        try await finish(mail.id, reply)
     }
 
-    private func finish(_ id: ID<Outbox>) async throws(DatabaseError) {
+    private func finish(_ id: ID<Outbox>, _ reply: String?) async throws(DatabaseError) {
         let update: SQL = """
-            UPDATE outbox SET state = 'delivered', \(Self.erased), last_error = NULL, finished_at = now()
+            UPDATE outbox SET state = 'delivered', \(Self.erased), last_error = NULL, reply = \(reply), finished_at = now()
              WHERE id = \(id) AND state = 'waiting'
             """
         do throws(DatabaseError) {

@@ -29,12 +29,13 @@ package final class SMTPMailer: Mailer {
     /// Returns when the server has answered the command NOOP. That takes at most 10 seconds, or 20 if the server closes
     /// the first connection and the mailer opens another one. Every error is `temporary`.
     package func connect() async throws(MailError) {
-        try await withCheckedContinuation { queue.post(QueuedTask(mail: nil, continuation: $0)) }.get()
+        _ = try await withCheckedContinuation { queue.post(QueuedTask(mail: nil, continuation: $0)) }.get()
     }
 
     /// Returns when the server has accepted the mail. That takes at most 30 seconds after the mail has left the queue.
     /// At most 64 mails wait in the queue; further ones are refused as `temporary`.
-    package func send(_ mail: Mail) async throws(MailError) {
+    @discardableResult
+    package func send(_ mail: Mail) async throws(MailError) -> String? {
         try await withCheckedContinuation { queue.post(QueuedTask(mail: mail, continuation: $0)) }.get()
     }
 
@@ -46,10 +47,10 @@ package final class SMTPMailer: Mailer {
     }
 }
 
-/// A mail to deliver, or nil to connect only, and the caller that waits for it.
+/// A mail to deliver, or nil to connect only, and the caller that waits for the reply to it.
 private struct QueuedTask: Sendable {
     let mail: Mail?
-    let continuation: CheckedContinuation<Result<Void, MailError>, Never>
+    let continuation: CheckedContinuation<Result<String?, MailError>, Never>
 }
 
 /// The queue between the callers and the thread of the mailer, first in, first out.
@@ -216,25 +217,33 @@ private struct SMTPConnection: ~Copyable {
         }
     }
 
-    private borrowing func connect() -> Result<Void, MailError> {
+    private borrowing func connect() -> Result<String?, MailError> {
         curl.set(CURLOPT_TIMEOUT_MS, limits.connect.inWhole(.milliseconds(1)))
-        var status = curl.sendNothing()
+        var replies = SMTPReplies()
+        var status = curl.keeping(&replies) { $0.sendNothing() }
         // Reply 421 says that the server closes the connection, for example because it was idle. A new one may succeed.
-        if status != CURLE_OK, curl.replyCode == 421 { status = curl.sendNothing() }
-        guard status != CURLE_OK else { return .success(()) }
+        if status != CURLE_OK, curl.replyCode == 421 { status = curl.keeping(&replies) { $0.sendNothing() } }
+        guard status != CURLE_OK else { return .success(nil) }
         let reply = curl.replyCode
-        let reason = String(cString: curl_easy_strerror(status))
+        let reason = reason(status, replies.text(of: reply, to: nil))
         return .failure(.temporary(reply: (400...599).contains(reply) ? reply : nil, reason: reason))
     }
 
-    private borrowing func deliver(_ mail: Mail) -> Result<Void, MailError> {
+    /// The text of the reply if the server has refused something, and otherwise what libcurl says of its status.
+    private borrowing func reason(_ status: CURLcode, _ text: String?) -> String {
+        (400...599).contains(curl.replyCode) ? text ?? "no text" : String(cString: curl_easy_strerror(status))
+    }
+
+    private borrowing func deliver(_ mail: Mail) -> Result<String?, MailError> {
         curl.set(CURLOPT_TIMEOUT_MS, limits.mail.inWhole(.milliseconds(1)))
         var upload = Upload(mail.message)
-        let status = curl.send(&upload, from: mail.from, to: mail.to)
-        guard status != CURLE_OK else { return .success(()) }
-
+        var replies = SMTPReplies()
+        let status = curl.keeping(&replies) { $0.send(&upload, from: mail.from, to: mail.to) }
         let reply = curl.replyCode
-        let reason = String(cString: curl_easy_strerror(status))
+        let text = replies.text(of: reply, to: mail.to)
+        guard status != CURLE_OK else { return .success(text.map { "\(reply) \($0)" }) }
+
+        let reason = reason(status, text)
         // libcurl reports CURLE_SEND_ERROR if the server refuses MAIL, RCPT or DATA. A reply after the beginning of the
         // text is about the mail, too. Any other refusal, and 53x, is about the login or the configuration: a retry
         // succeeds when an operator has corrected it.
@@ -277,6 +286,24 @@ extension Duration {
 }
 
 extension CurlHandle {
+    /// Runs a transfer, and adds each line that the server sends to the replies.
+    fileprivate borrowing func keeping(
+        _ replies: inout SMTPReplies,
+        _ transfer: (borrowing CurlHandle) -> CURLcode
+    ) -> CURLcode {
+        withUnsafeMutablePointer(to: &replies) { target in
+            let add: curl_write_callback = { line, size, count, target in
+                target!.assumingMemoryBound(to: SMTPReplies.self).pointee
+                    .add(UnsafeRawBufferPointer(start: line, count: size * count))
+                return size * count
+            }
+            Self.expectSet(curl_set_header_writer(raw, add, target))
+            // libcurl may say QUIT later, when the replies are gone.
+            defer { Self.expectSet(curl_set_header_writer(raw, nil, nil)) }
+            return transfer(self)
+        }
+    }
+
     /// Sends the custom request, NOOP, over the open connection or a new one. Blocks.
     fileprivate borrowing func sendNothing() -> CURLcode {
         Self.expectSet(curl_set_list(raw, CURLOPT_MAIL_RCPT, nil))

@@ -4,12 +4,13 @@ internal import Foundation
 package struct TerminalMailer: Mailer {
     package init() {}
 
-    package func send(_ mail: Mail) async throws(MailError) {
+    package func send(_ mail: Mail) async throws(MailError) -> String? {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data(Self.framed(mail).utf8))
         } catch {
             throw .temporary(reply: nil, reason: "cannot write to standard output")
         }
+        return nil
     }
 
     /// The mail in a frame, without control characters, which could change the terminal.

@@ -35,14 +35,12 @@ struct OperatingDocumentTests {
             let kim = try await service.fill(service.start(), through: "email")
             let wrong = try await service.readCode(for: "kim@example.com") == "000000" ? "000001" : "000000"
             _ = try? await service.submit(["code": .string(wrong)], to: "code", of: kim)
-            service.mailbox.refuse(with: .temporary(reply: 451, reason: "greylisted"))
             try TestSupport.Session().letPass("61 seconds")
             _ = try await service.signups.resend(
                 service.signups.flow.step(named: "code")!,
                 of: service.signups.reread(kim)
             )
-            try await service.deliver()
-            service.mailbox.refuse(with: nil)
+            try await service.deliverNext(to: .refuse("451 4.7.1 <ADDRESS>: Greylisted, please come back later"))
             _ = try await service.readyDraft(email: "lee@example.com", username: "lee")
             _ = try await service.signups.commit(service.readyDraft(email: "park@example.com", username: "park"))
             try await service.deliver()

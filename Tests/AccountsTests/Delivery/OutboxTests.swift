@@ -135,7 +135,7 @@ struct OutboxTests {
             let error = try session.query("SELECT last_error FROM outbox WHERE state = 'waiting'").only.decode(
                 String.self
             )
-            #expect(error == "not delivered yet: busy, reply 451")
+            #expect(error == "not delivered yet: 451 busy")
 
             service.mailbox.refuse(with: nil)
             #expect(try await service.sender.deliverNext() == false)
@@ -198,7 +198,31 @@ struct OutboxTests {
                 String.self
             )
             #expect((state, sealed) == ("dead", nil))
-            #expect(error == "not deliverable: no such mailbox, reply 550")
+            #expect(error == "not deliverable: 550 no such mailbox")
+        }
+    }
+
+    @Test func `the replies of the mail server stay with the mail, without its address`() async throws {
+        try await TestSignups.with { service in
+            _ = try await service.fill(service.start(), through: "email")
+            try await service.deliverNext(to: .refuse("451 4.7.1 <ADDRESS>: Greylisted, please come back later"))
+            func stored() throws -> (String, String?, String?) {
+                try session.query("SELECT state, last_error, reply FROM outbox").only.decode(
+                    String.self,
+                    String?.self,
+                    String?.self
+                )
+            }
+            let greylisted = "not delivered yet: 451 4.7.1 <address>: Greylisted, please come back later"
+            #expect(try stored() == ("waiting", greylisted, nil))
+            try session.run("UPDATE outbox SET due_at = now()")
+            try await service.deliverNext(to: .accept("250 2.0.0 Ok: kim@example.com, queued as 4Zx1"))
+            #expect(try stored() == ("delivered", nil, "250 2.0.0 Ok: <address>, queued as 4Zx1"))
+
+            try session.run("TRUNCATE outbox")
+            _ = try await service.fill(service.start(), through: "email", email: "lee@example.com")
+            try await service.deliverNext(to: .refuse("550 5.1.1 User lee unknown"))
+            #expect(try stored() == ("dead", "not deliverable: 550 5.1.1 User <address> unknown", nil))
         }
     }
 

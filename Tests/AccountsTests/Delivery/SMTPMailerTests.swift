@@ -255,8 +255,7 @@ struct SMTPMailerTests {
             let catcher = try await MailCatcher.start(.starttls(pair), .auth(user: "user", password: "right"))
             let url = "smtp://user:wrong@127.0.0.1:\(catcher.port)"
             let error = try #require(try await failure(url: url, caFile: pair.certificate))
-            #expect(error.isTemporary)
-            #expect(error.reply == 535)
+            #expect(error == .temporary(reply: 535, reason: "5.7.8 Authentication credentials invalid"))
             try await catcher.stop()
         }
     }
@@ -300,15 +299,52 @@ struct SMTPMailerTests {
         try await catcher.stop()
     }
 
-    @Test(arguments: [(451, true), (550, false)])
-    func `reply 451 causes a temporary error, and reply 550 a permanent one`(reply: Int, isTemporary: Bool) async throws
-    {
+    @Test(arguments: [
+        (
+            "451 4.7.1 Greylisted, please come back later",
+            MailError.temporary(reply: 451, reason: "4.7.1 Greylisted, please come back later")
+        ),
+        (
+            "550 5.1.1 <ADDRESS>: Recipient address rejected: User unknown in virtual mailbox table",
+            .permanent(
+                reply: 550,
+                reason: "5.1.1 <address>: Recipient address rejected: User unknown in virtual mailbox table"
+            )
+        ),
+        (
+            "550-5.1.1 The account that you tried to reach\r\n550-5.1.1 does not exist:\r\n550 5.1.1 ADDRESS.",
+            .permanent(reply: 550, reason: "5.1.1 The account that you tried to reach does not exist: <address>")
+        ),
+    ])
+    func `reply 451 causes a temporary error, reply 550 a permanent one, with the text of the reply`(
+        reply: String,
+        error: MailError
+    ) async throws {
         let catcher = try await MailCatcher.start(.refuse(reply))
-        let error = try #require(try await failure(url: catcher.url))
-        #expect(error.isTemporary == isTemporary)
-        #expect(error.reply == reply)
-        #expect(!error.description.contains("example.com"))
+        #expect(try await failure(url: catcher.url) == error)
         try await catcher.stop()
+    }
+
+    @Test func `a delivery returns the reply with which the server has accepted the mail`() async throws {
+        let catcher = try await MailCatcher.start(.accept("250 2.0.0 Ok: queued as 4Zx1 for <person@example.com>"))
+        let mailer = try SMTPMailer(to: SMTPServer(url: catcher.url))
+        for _ in 1...2 {
+            #expect(try await mailer.send(mail()) == "250 2.0.0 Ok: queued as 4Zx1 for <address>")
+        }
+        await mailer.shutdown()
+        try await catcher.stop()
+    }
+
+    @Test func `a server that refuses the connection is quoted`() async throws {
+        let server = try SilentServer()
+        let mailer = try SMTPMailer(to: SMTPServer(url: server.url), limits: .only())
+        let mail = try mail()
+        async let failure = mailer.failure(sending: mail)
+        let client = try await server.accept()
+        client.sendLine("554 5.7.1 No service for 192.0.2.1")
+        #expect(await failure == .temporary(reply: 554, reason: "5.7.1 No service for 192.0.2.1"))
+        client.hangUp()
+        await mailer.shutdown()
     }
 
     @Test func `a refused connection causes a temporary error`() async throws {
@@ -491,7 +527,7 @@ final class SilentServer: Sendable {
             return String(decoding: received, as: UTF8.self)
         }
 
-        private func sendLine(_ reply: String) {
+        func sendLine(_ reply: String) {
             let line = Array("\(reply)\r\n".utf8)
             send(socket, line, line.count, Int32(MSG_NOSIGNAL))
         }

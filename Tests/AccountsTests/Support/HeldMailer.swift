@@ -34,11 +34,11 @@ final class HeldMailer: Mailer {
         count.withLock { $0 += 1 }
     }
 
-    func send(_ mail: Mail) async throws(MailError) {
+    func send(_ mail: Mail) async throws(MailError) -> String? {
         let (answers, answer) = AsyncStream.makeStream(of: MailError?.self)
         begun.yield(Delivery(mail, answer))
         for await error in answers {
-            guard let error else { return }
+            guard let error else { return nil }
             throw error
         }
         throw .temporary(reply: nil, reason: "the task was cancelled")

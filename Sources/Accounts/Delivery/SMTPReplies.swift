@@ -1,0 +1,62 @@
+internal import Foundation
+
+/// The replies of a mail server in one transfer (RFC 5321 §4.2): of each code the lines of the last reply with it.
+struct SMTPReplies {
+    private var lines: [Int: [String]] = [:]
+    private var isContinued = false
+
+    /// Adds one line as the server sent it. A line after which the reply continues has a hyphen after the code. Only the
+    /// first 20 lines of a reply, and 1,000 bytes of each, are kept.
+    mutating func add(_ line: some Collection<UInt8>) {
+        guard let code = Int(String(decoding: line.prefix(3), as: UTF8.self)), (200...599).contains(code) else {
+            return
+        }
+        if !isContinued { lines[code] = [] }
+        isContinued = line.dropFirst(3).first == UInt8(ascii: "-")
+        if lines[code, default: []].count < 20 {
+            lines[code, default: []].append(String(decoding: line.dropFirst(4).prefix(1000), as: UTF8.self))
+        }
+    }
+
+    /// The text of the last reply with that code; nil if the server sent none. It begins with the enhanced status code
+    /// (RFC 3463), such as 4.7.1, if the server sent one, and has at most 200 characters in one line.
+    ///
+    /// Servers quote the address that they refuse, so `<address>` stands in place of every e-mail address, and wherever
+    /// the local part or the domain of the recipient stands alone.
+    ///
+    /// - Parameter recipient: the address of the recipient; nil before there is one.
+    func text(of code: Int, to recipient: String?) -> String? {
+        var lines = lines[code] ?? []
+        let status = lines.first?.prefixMatch(of: /[245]\.[0-9]{1,3}\.[0-9]{1,3}(?=\s|$)/).map { String($0.0) } ?? ""
+        lines = lines.map { $0.hasPrefix(status) ? String($0.dropFirst(status.count)) : $0 }
+        let text = lines.joined(separator: " ").inOneLine.withoutAddresses(of: recipient)
+        let all = [status, text].filter { !$0.isEmpty }.joined(separator: " ")
+        return all.isEmpty ? nil : all.count > 200 ? "\(all.prefix(199))…" : all
+    }
+}
+
+extension String {
+    /// The printable words of the text, with one space between them.
+    fileprivate var inOneLine: String {
+        let scalars = unicodeScalars.map { $0.isAllowedInLine && $0.properties.generalCategory != .format ? $0 : " " }
+        return String(UnicodeScalarView(scalars)).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+
+    fileprivate func withoutAddresses(of recipient: String?) -> String {
+        // A character that the text does not contain stands for an address until the end, because `address` may itself
+        // be a local part.
+        let mark = "\0"
+        var text = replacing(/<?[^\s<>()\[\]"',:;@]+@[^\s<>()\[\]"',:;@]+>?/, with: mark)
+        let parts = recipient?.split(separator: "@") ?? []
+        // Without a tag, because a server may quote only the mailbox.
+        let mailbox = parts.first?.prefix { $0 != "+" }
+        for part in (parts + [mailbox].compactMap { $0 }) where !part.isEmpty {
+            text = text.replacingOccurrences(
+                of: "(?<![A-Za-z0-9])\(NSRegularExpression.escapedPattern(for: String(part)))(?![A-Za-z0-9])",
+                with: mark,
+                options: [.regularExpression, .caseInsensitive]
+            )
+        }
+        return text.replacing("<\(mark)>", with: mark).replacing(mark, with: "<address>")
+    }
+}
