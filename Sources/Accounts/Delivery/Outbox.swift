@@ -72,7 +72,7 @@ package struct Outbox: Sendable {
     func claim(_ count: Int, on database: Database) async throws(DatabaseError) -> [ClaimedMail] {
         let rows = try await database.transaction(
             """
-            SELECT id, template, sealed, attempts, now() < useless_after, created_at
+            SELECT id, template, sealed, attempts, now() < useless_after, created_at, last_error
               FROM claim_mail(\(count), \(keys.heads))
             """
         )[0]
@@ -108,15 +108,18 @@ struct ClaimedMail: Sendable {
     /// False if the mail comes too late, such as one whose code has expired.
     let isUseful: Bool
     let createdAt: Date
+    /// Why the attempt before this one has failed.
+    let lastError: String?
 
     fileprivate init(_ row: Row) throws(DatabaseError) {
-        (id, template, sealed, attempts, isUseful, createdAt) = try row.decode(
+        (id, template, sealed, attempts, isUseful, createdAt, lastError) = try row.decode(
             ID<Outbox>.self,
             String.self,
             [UInt8].self,
             Int.self,
             Bool.self,
-            Date.self
+            Date.self,
+            String?.self
         )
     }
 }

@@ -95,7 +95,9 @@ package struct OutboxSender: Sendable {
 
     private func deliver(_ mail: ClaimedMail, with mailer: any Mailer) async throws(DatabaseError) {
         if !mail.isUseful {
-            try await markDead(mail.id, "expired before delivery")
+            // The earlier error says why the mail has come too late.
+            let reasons = ["expired before delivery", mail.lastError]
+            try await markDead(mail.id, reasons.compactMap(\.self).joined(separator: "; "))
         } else if mail.template == "withheld" {
             // The owner of the account has already received a notice today. The row exists only so that every request
             // takes the same time, and it keeps the mailer busy for as long as a mail would.

@@ -37,6 +37,15 @@ extension Operator {
         return try row.decode(Int.self, ID<Account>?.self)
     }
 
+    /// Returns the number of mails whose ids begin with the digits, and the id of one of them; nil if there is none.
+    package func mails(_ prefix: IDPrefix<Outbox>) async throws(DatabaseError) -> (count: Int, first: ID<Outbox>?) {
+        let row = try await database.read(
+            "SELECT count(*) OVER (), id FROM outbox WHERE id BETWEEN \(prefix.first) AND \(prefix.last) LIMIT 1"
+        ).first
+        guard let row else { return (0, nil) }
+        return try row.decode(Int.self, ID<Outbox>?.self)
+    }
+
     /// Returns the id of the account that a sign-in with the address or the username finds, or nil if there is none.
     /// Writes an audit record.
     package func account(_ identifier: SignInIdentifier) async throws(DatabaseError) -> ID<Account>? {

@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 
 /// A reason why a draft cannot be committed.
 package struct Obstacle: Sendable {
@@ -18,6 +18,12 @@ package struct Obstacle: Sendable {
         case noCode
         /// The mailed code was not entered yet.
         case codeNotGiven
+        /// The mail with the code waits for its first attempt.
+        case codeWaiting
+        /// No attempt to deliver the mail with the code has succeeded. `failure` says why the last one has failed.
+        case codePostponed(failure: String, isReply: Bool, nextAttempt: Date, now: Date)
+        /// The mail with the code is dead: the person must correct the address or request a new code.
+        case codeRefused(failure: String, isReply: Bool)
         case codeExpired
         /// All attempts at this code are used; the person must request a new one.
         case codeUsedUp
@@ -56,6 +62,7 @@ extension Operator {
     /// Returns all reasons why the draft cannot be committed, in the order of the steps; empty if it can.
     package func obstacles(of draft: Draft) async throws(DatabaseError) -> [Obstacle] {
         let context = signups.validationContext(of: draft).validatingAll
+        let mails = try await undeliveredCodes(of: draft)
         var obstacles: [Obstacle] = []
         for step in flow.steps {
             let asksForNothing = !step.isOptional && !step.fields.contains(where: \.isRequired)
@@ -64,6 +71,7 @@ extension Operator {
             }
             for field in step.fields where !field.kind.isOmitted(field, in: context) {
                 if let reason = Self.reason(field, in: context, of: step) {
+                    let reason = mails[field.name].map(reason.explained) ?? reason
                     obstacles.append(Obstacle(step: step.name, field: field.name, reason: reason))
                 } else if try await isTaken(field, by: draft) {
                     obstacles.append(Obstacle(step: step.name, field: field.name, reason: .taken))
@@ -71,6 +79,22 @@ extension Operator {
             }
         }
         return obstacles
+    }
+
+    /// The mails with the present codes of the draft that are not delivered, by code field.
+    private func undeliveredCodes(of draft: Draft) async throws(DatabaseError) -> [FieldName: OutboxRow] {
+        var fields: [UUID: FieldName] = [:]
+        let codes: SQL = "FROM proofs WHERE draft = \(draft.id) AND mail IS NOT NULL"
+        for row in try await database.read("SELECT mail, field \(codes)") {
+            let (mail, field) = try row.decode(UUID.self, String.self)
+            fields[mail] = FieldName(field)
+        }
+        var mails: [FieldName: OutboxRow] = [:]
+        let isUndelivered: SQL = "id IN (SELECT mail \(codes)) AND state <> 'delivered' AND template <> 'withheld'"
+        for mail in try await self.mails(where: isUndelivered) {
+            if let field = fields[mail.id.rawValue] { mails[field] = mail }
+        }
+        return mails
     }
 
     private static func reason(_ field: Field, in context: ValidationContext, of step: Step) -> Obstacle.Reason? {
@@ -87,5 +111,19 @@ extension Operator {
         guard field.isIdentifier, let value = draft.values.json(of: field.name)?.string else { return false }
         let kind = type(of: field.kind).name
         return try await !database.read("SELECT 1 FROM identifiers WHERE kind = \(kind) AND value = \(value)").isEmpty
+    }
+}
+
+extension Obstacle.Reason {
+    /// The reason why a code was not entered, if it is that its mail was not delivered; otherwise the same reason.
+    fileprivate func explained(by mail: OutboxRow) -> Self {
+        switch (self, mail.state, mail.failure) {
+        case (.codeNotGiven, .dead, let failure?), (.codeExpired, .dead, let failure?):
+            .codeRefused(failure: failure.text, isReply: failure.isReply)
+        case (.codeNotGiven, .waiting, let failure?):
+            .codePostponed(failure: failure.text, isReply: failure.isReply, nextAttempt: mail.dueAt, now: mail.now)
+        case (.codeNotGiven, .waiting, nil): .codeWaiting
+        default: self
+        }
     }
 }

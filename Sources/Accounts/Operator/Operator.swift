@@ -20,6 +20,7 @@ package struct Operator: Sendable {
         case revealAccount = "reveal account"
         case findDrafts = "find drafts"
         case findAccount = "find account"
+        case findMail = "find mail"
         case disableAccount = "disable account"
         case enableAccount = "enable account"
         case eraseAccount = "erase account"

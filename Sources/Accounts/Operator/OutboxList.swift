@@ -1,61 +1,134 @@
 package import Foundation
 
-/// A row of `outbox list`: a mail without its content.
+/// A row of the outbox: a mail without its content.
 package struct OutboxRow: Sendable {
     package let id: ID<Outbox>
     package let template: String
     package let state: State
     /// The masked address; nil if the mail is delivered or dead, or cannot be decrypted.
     package let recipient: String?
+    /// The draft that has caused the mail; nil for mail that another request has caused.
+    package let draft: ID<Draft>?
     package let attempts: Int
-    package let createdAt, dueAt, now: Date
+    package let createdAt, dueAt: Date
+    /// The time at which the mail was delivered or given up; nil if it waits.
+    package let finishedAt: Date?
     package let lastError: String?
+    /// The reply with which the mail server has accepted the mail, without addresses.
+    package let reply: String?
+    /// The time of the database.
+    package let now: Date
 
     package enum State: String, CaseIterable, Sendable {
         case waiting, delivered, dead
     }
+
+    /// Why the last attempt has failed: the reply of the mail server, or what has failed before it could reply.
+    package var failure: (text: String, isReply: Bool)? {
+        lastError.map { error in
+            let text = String(error.trimmingPrefix(#/not (delivered yet|deliverable): /#))
+            return (text, text.prefixMatch(of: #/[45][0-9]{2} /#) != nil)
+        }
+    }
+}
+
+/// Selects mails. A property that is nil does not restrict the selection.
+package struct OutboxFilter: Sendable {
+    package var state: OutboxRow.State?
+    /// Selects mails that this draft has caused.
+    package var draft: ID<Draft>?
+    /// Selects waiting mails to this address, and all mails of unfinished drafts with this address.
+    package var email: EmailAddress?
+
+    package init(state: OutboxRow.State? = nil, draft: ID<Draft>? = nil, email: EmailAddress? = nil) {
+        (self.state, self.draft, self.email) = (state, draft, email)
+    }
 }
 
 extension Operator {
-    /// Returns the newest mails, newest first.
+    /// Returns the newest mails that match the filter, newest first. A search for an address writes audit records.
     ///
-    /// - Parameter state: selects mails in this state; nil for all mails.
-    package func mails(_ state: OutboxRow.State?, limit: Int) async throws(DatabaseError) -> [OutboxRow] {
-        let condition: SQL = state.map { "state = \($0.rawValue)" } ?? "true"
-        let rows = try await database.read(
+    /// - Parameters:
+    ///   - limit: the maximum number of mails on the page.
+    ///   - cursor: the last mail of the previous page; nil for the first page.
+    package func mails(
+        _ filter: OutboxFilter,
+        limit: Int,
+        after cursor: ID<Outbox>? = nil
+    ) async throws(DatabaseError) -> ListPage<OutboxRow> {
+        let condition = condition(filter)
+        let rest: SQL = cursor.map { "\(condition) AND id < \($0)" } ?? condition
+        // One statement, so that the page and the number of mails belong to the same moment.
+        let select: SQL = """
+            SELECT now(), total, page.*
+              FROM (SELECT count(*) AS total FROM outbox WHERE \(condition)) AS counted LEFT JOIN (
+                SELECT \(Self.mailColumns) FROM outbox WHERE \(rest) ORDER BY id DESC LIMIT \(limit + 1)
+              ) AS page ON true ORDER BY id DESC
             """
-            SELECT id, template, state, sealed, attempts, created_at, due_at, now(), last_error
-              FROM outbox WHERE \(condition) ORDER BY id DESC LIMIT \(limit)
-            """
-        )
+        let rows: Rows
+        if filter.email == nil {
+            rows = try await database.read(select)
+        } else {
+            let found: SQL = "found AS (SELECT id FROM outbox WHERE \(condition))"
+            let audit: SQL = "WITH \(found), \(auditedSearch(.findMail, in: "found", of: "id")) SELECT 1"
+            rows = try await database.transaction(audit, select)[1]
+        }
+        return try ListPage(rows, limit: limit, cursor: { "\($0.id)" }) { columns throws(DatabaseError) in
+            try mail(&columns)
+        }
+    }
+
+    /// Returns the mail with that id; nil if there is none.
+    package func mail(_ id: ID<Outbox>) async throws(DatabaseError) -> OutboxRow? {
+        try await mails(where: "id = \(id)").first
+    }
+
+    /// Returns the mails that match the condition, oldest first.
+    func mails(where condition: SQL) async throws(DatabaseError) -> [OutboxRow] {
         var mails: [OutboxRow] = []
-        for row in rows {
-            let (id, template, state, sealed, attempts, createdAt, dueAt, now, lastError) = try row.decode(
-                ID<Outbox>.self,
-                String.self,
-                String.self,
-                [UInt8]?.self,
-                Int.self,
-                Date.self,
-                Date.self,
-                Date.self,
-                String?.self
-            )
-            let recipient = sealed.flatMap { signups.outbox.open($0, of: id)?.to }
-            mails.append(
-                OutboxRow(
-                    id: id,
-                    template: template,
-                    state: OutboxRow.State(rawValue: state) ?? .waiting,
-                    recipient: recipient.flatMap(EmailAddress.init)?.masked,
-                    attempts: attempts,
-                    createdAt: createdAt,
-                    dueAt: dueAt,
-                    now: now,
-                    lastError: lastError
-                )
-            )
+        for row in try await database.read("SELECT \(Self.mailColumns) FROM outbox WHERE \(condition) ORDER BY id") {
+            var columns = row.columns
+            if let mail = try mail(&columns) { mails.append(mail) }
         }
         return mails
+    }
+
+    private func condition(_ filter: OutboxFilter) -> SQL {
+        var all: SQL = "true"
+        if let state = filter.state { all = "\(all) AND state = \(state.rawValue)" }
+        if let draft = filter.draft { all = "\(all) AND draft = \(draft)" }
+        if let email = filter.email {
+            all = """
+                \(all) AND (state = 'waiting' AND recipient = ANY (\(ByteStrings(signups.outbox.recipients(email))))
+                            OR draft IN (SELECT id FROM drafts WHERE account_id IS NULL
+                                            AND email_digest = ANY (\(ByteStrings(signups.addressDigests(email))))))
+                """
+        }
+        return all
+    }
+
+    private static let mailColumns: SQL =
+        "id, template, state, sealed, draft, attempts, created_at, due_at, finished_at, last_error, reply, now() AS time"
+
+    /// Decodes the columns of ``mailColumns``. Returns nil for the row that stands for an empty page.
+    private func mail(_ columns: inout Columns) throws(DatabaseError) -> OutboxRow? {
+        guard let id = try columns.next(ID<Outbox>?.self) else { return nil }
+        let template: String = try columns.next()
+        let state: String = try columns.next()
+        let sealed: [UInt8]? = try columns.next()
+        return OutboxRow(
+            id: id,
+            template: template,
+            state: OutboxRow.State(rawValue: state) ?? .waiting,
+            recipient: sealed.flatMap { signups.outbox.open($0, of: id)?.to }.flatMap(EmailAddress.init)?.masked,
+            draft: try columns.next(),
+            attempts: try columns.next(),
+            createdAt: try columns.next(),
+            dueAt: try columns.next(),
+            finishedAt: try columns.next(),
+            lastError: try columns.next(),
+            reply: try columns.next(),
+            now: try columns.next()
+        )
     }
 }

@@ -173,8 +173,8 @@ extension Signups {
                SET digest = excluded.digest, mail = excluded.mail, expires_at = excluded.expires_at
             """
         let insertMail: SQL = """
-            INSERT INTO outbox (id, network, recipient, turn, template, sealed, useless_after)
-            SELECT \(mail.id), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
+            INSERT INTO outbox (id, draft, network, recipient, turn, template, sealed, useless_after)
+            SELECT \(mail.id), draft, \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
                    'handoff', \(mail.sealed), expires_at FROM handoffs
              WHERE draft = \(draft.id) AND mail = \(mail.id)
             """

@@ -86,8 +86,8 @@ extension Signups {
                    expires_at = excluded.expires_at, mail = excluded.mail, ticket_generation = NULL
             """,
             """
-            INSERT INTO outbox (id, network, recipient, turn, template, sealed, useless_after)
-            SELECT \(mail.id), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
+            INSERT INTO outbox (id, draft, network, recipient, turn, template, sealed, useless_after)
+            SELECT \(mail.id), draft, \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
                    CASE WHEN code_digest IS NOT NULL THEN \(purpose.codeMail.rawValue)
                         WHEN had_notice THEN 'withheld' ELSE \(purpose.takenMail) END,
                    \(mail.sealed), expires_at

@@ -55,8 +55,8 @@ extension Obstacle.Reason {
     /// person must correct an answer or request a new code.
     fileprivate var paint: Paint {
         switch self {
-        case .missing, .notAnswered, .noCode, .codeNotGiven: .plain
-        case .refused, .codeExpired, .codeUsedUp: .yellow
+        case .missing, .notAnswered, .noCode, .codeNotGiven, .codeWaiting: .plain
+        case .refused, .codePostponed, .codeRefused, .codeExpired, .codeUsedUp: .yellow
         case .exhausted, .taken: .red
         }
     }
@@ -68,6 +68,9 @@ extension Obstacle.Reason {
         case .refused: "refused"
         case .noCode: "no_code"
         case .codeNotGiven: "code_not_given"
+        case .codeWaiting: "code_waiting"
+        case .codePostponed: "code_postponed"
+        case .codeRefused: "code_refused"
         case .codeExpired: "code_expired"
         case .codeUsedUp: "code_used_up"
         case .exhausted: "exhausted"
@@ -85,6 +88,13 @@ extension Obstacle.Reason {
                 : refusals.map { $0.message(in: TerminalLanguage.current.ofTexts) }.joined(separator: " ")
         case .noCode: "no code was sent"
         case .codeNotGiven: "code sent, not entered yet"
+        case .codeWaiting: "the mail with the code waits to be sent"
+        case .codePostponed(let failure, let isReply, let nextAttempt, let now):
+            (isReply ? "the mail server has postponed the code: " : "the code could not be sent yet: ")
+                + failure.printable
+                + ", next attempt \(nextAttempt > now ? relative(nextAttempt, to: now, in: .english) : "now")"
+        case .codeRefused(let failure, let isReply):
+            (isReply ? "the mail server has refused the code: " : "the code was not sent: ") + failure.printable
         case .codeExpired: "the code has expired: the person must request a new one"
         case .codeUsedUp: "too many wrong attempts with this code: the person must request a new one"
         case .exhausted: "too many wrong codes: the person must start a new sign-up"

@@ -5,6 +5,6 @@ struct OutboxCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "outbox",
         abstract: "Lists outgoing mail and retries its delivery.",
-        subcommands: [List.self, Retry.self, Flush.self]
+        subcommands: [List.self, Show.self, Retry.self, Flush.self]
     )
 }

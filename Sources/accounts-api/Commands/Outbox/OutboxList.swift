@@ -6,36 +6,45 @@ extension OutboxCommands {
         static let configuration = CommandConfiguration(
             abstract: "Lists mail with masked addresses, newest first.",
             discussion: """
-                EXAMPLE
+                --email writes an audit record. It finds waiting mail to the address, and all mail of unfinished sign-ups
+                with the address.
+
+                EXAMPLES
                   accounts-api outbox list --state waiting
+                  accounts-api outbox list --email kim@example.com
                 """
         )
 
         @Option(help: "Only mail in this state: \(OutboxRow.State.allCases.map(\.rawValue).joined(separator: ", ")).")
         var state: OutboxRow.State?
-        @Option(help: "The maximum number of lines.") var limit = 50
+        @Option(help: "Only mail that the draft with this id has caused.") var draft: Identity<Draft>?
+        @Option(help: "Only mail to this e-mail address.") var email: String?
+        @OptionGroup var page: PageFlags<Identity<Outbox>>
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            guard (1...10_000).contains(limit) else {
-                throw ValidationError("invalid --limit \(limit): pass a number from 1 to 10000")
+            let filter = OutboxFilter(state: state, draft: draft?.id, email: try email.map(emailAddress))
+            let mails = try await flags.withOperator(writesAudit: email != nil) {
+                try await $0.mails(filter, limit: page.limit, after: page.after?.id)
             }
-            let mails = try await flags.withOperator { try await $0.mails(state, limit: limit) }
-            print(flags.json ? JSON.array(mails.map(\.json)).text : Self.table(of: mails))
+            print(flags.json ? mails.json("mails", \.json).text : Self.text(of: mails))
         }
 
-        private static func table(of mails: [OutboxRow]) -> String {
-            if mails.isEmpty { return "no mail" }
-            let rows = mails.map { mail in
+        private static func text(of page: ListPage<OutboxRow>) -> String {
+            if page.total == 0 { return "no mail" }
+            let rows = page.items.map { mail in
                 [
                     "\(mail.id)", .init(mail.state.rawValue, mail.state == .dead ? .red : .plain), .init(mail.template),
-                    .init(mail.recipient ?? ""), "\(mail.attempts)", .init(relative(mail.createdAt, to: mail.now)),
+                    .init(mail.recipient ?? ""), .init(mail.draft.map { String("\($0)".prefix(13)) } ?? ""),
+                    "\(mail.attempts)", .init(relative(mail.createdAt, to: mail.now)),
                     .init(mail.state == .waiting ? relative(mail.dueAt, to: mail.now) : ""),
                     .init(mail.lastError ?? ""),
                 ] as [Table.Cell]
             }
-            return Table(["ID", "STATE", "TEMPLATE", "RECIPIENT", "ATTEMPTS", "CREATED", "DUE", "LAST ERROR"], rows)
-                .text
+            let header = [
+                "ID", "STATE", "TEMPLATE", "RECIPIENT", "DRAFT", "ATTEMPTS", "CREATED", "DUE", "LAST ERROR",
+            ]
+            return Table(header, rows).text + "\n\n" + page.summary(of: "mail")
         }
     }
 }
@@ -43,13 +52,14 @@ extension OutboxCommands {
 extension OutboxRow.State: ExpressibleByArgument {}
 
 extension OutboxRow {
-    fileprivate var json: JSON {
+    var json: JSON {
         [
             "id": .string("\(id)"), "state": .string(state.rawValue), "template": .string(template),
-            "to": recipient.map(JSON.string) ?? .null, "attempts": .integer(attempts),
-            "created_at": .string(createdAt.timestamp),
+            "to": recipient.map(JSON.string) ?? .null, "draft": draft.map { .string("\($0)") } ?? .null,
+            "attempts": .integer(attempts), "created_at": .string(createdAt.timestamp),
             "due_at": state == .waiting ? .string(dueAt.timestamp) : .null,
-            "last_error": lastError.map(JSON.string) ?? .null,
+            "finished_at": finishedAt.map { .string($0.timestamp) } ?? .null,
+            "last_error": lastError.map(JSON.string) ?? .null, "reply": reply.map(JSON.string) ?? .null,
         ]
     }
 }

@@ -11,16 +11,20 @@ extension OutboxCommands {
                 """
         )
 
-        @Argument(help: "The mail's id.") var mail: Identity<Outbox>
+        @Argument(help: MailReference.help) var mail: MailReference
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            guard try await flags.withOperator(writesAudit: true, { try await $0.retry(mail.id) }) else {
-                throw NotFound(
-                    description: "no waiting mail \(mail.id): delivered and dead mail has no content to send again"
-                )
+            let id = try await flags.withOperator(writesAudit: true) { worker in
+                let id = try await mail.find(by: worker)
+                guard try await worker.retry(id) else {
+                    throw NotFound(
+                        description: "no waiting mail \(id): delivered and dead mail has no content to send again"
+                    )
+                }
+                return id
             }
-            print(flags.json ? JSON.object([.init("due", .integer(1))]).text : "requeued mail \(mail.id)")
+            print(flags.json ? JSON.object([.init("due", .integer(1))]).text : "requeued mail \(id)")
         }
     }
 }

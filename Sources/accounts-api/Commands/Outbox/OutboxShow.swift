@@ -1,0 +1,44 @@
+import Accounts
+import ArgumentParser
+
+extension OutboxCommands {
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Shows one mail without its content, with the last answer of the mail server.",
+            discussion: """
+                EXAMPLE
+                  accounts-api outbox show 01a1fdb2-1117
+                """
+        )
+
+        @Argument(help: MailReference.help) var mail: MailReference
+        @OptionGroup var flags: OperatorFlags
+
+        func run() async throws {
+            let mail = try await flags.withOperator { worker in
+                guard let mail = try await worker.mail(self.mail.find(by: worker)) else { throw self.mail.notFound }
+                return mail
+            }
+            print(flags.json ? mail.json.text : mail.details)
+        }
+    }
+}
+
+extension OutboxRow {
+    fileprivate var details: String {
+        var lines = [("mail", "\(id)"), ("state", state.rawValue), ("template", template)]
+        if let recipient { lines.append(("recipient", recipient)) }
+        if let draft { lines.append(("draft", "\(draft)")) }
+        lines += [("attempts", "\(attempts)"), ("created", relative(createdAt, to: now))]
+        if let finishedAt {
+            lines.append((state == .dead ? "given up" : "delivered", relative(finishedAt, to: now)))
+        } else {
+            lines.append(("due", relative(dueAt, to: now)))
+        }
+        if let lastError { lines.append(("error", lastError)) }
+        if let reply { lines.append(("reply", reply)) }
+        return lines.map { name, value in
+            "\(name)\(String(repeating: " ", count: 11 - name.count))\(value.printable)"
+        }.joined(separator: "\n")
+    }
+}
