@@ -134,6 +134,9 @@ package protocol FieldBehavior: Sendable {
     /// The text that commands show for the field in a draft; nil if the field has no value.
     func summary(of field: Field, in draft: Draft, reveals: Bool) -> String?
 
+    /// The latest code that the service has mailed for this field; nil if there is none.
+    func sentCode(_ field: Field, in draft: Draft) -> SentCode?
+
     /// Called by `drafts why` for a field that is not complete. Returns the reason, for example that the code has
     /// expired, or nil if the reason is that the value is missing or that the rules refuse the stored value.
     func obstacle(_ field: Field, in context: ValidationContext) -> Obstacle.Reason?
@@ -293,6 +296,8 @@ extension FieldBehavior {
         }
         return reveals ? revealed(value) : masked(value)
     }
+
+    package func sentCode(_ field: Field, in draft: Draft) -> SentCode? { nil }
 
     package func obstacle(_ field: Field, in context: ValidationContext) -> Obstacle.Reason? { nil }
 

@@ -72,7 +72,7 @@ extension CodeField {
     }
 
     package func summary(of field: Field, in draft: Draft, reveals: Bool) -> String? {
-        draft.proofs[field.name].map { $0.isProved ? "verified" : "sent" }
+        sentCode(field, in: draft)?.state.rawValue
     }
 
     package func obstacle(_ field: Field, in context: ValidationContext) -> Obstacle.Reason? {

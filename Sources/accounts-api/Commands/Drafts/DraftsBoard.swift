@@ -131,6 +131,7 @@ private struct LiveBoard {
             let draft = try await worker.existing(id)
             let report = DraftReport(
                 draft: draft,
+                history: nil,
                 progress: worker.progress(of: draft),
                 flow: worker.flow,
                 reveals: false

@@ -4,7 +4,7 @@ import ArgumentParser
 extension DraftCommands {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Shows one draft with masked values.",
+            abstract: "Shows one draft with masked values, and what has happened to it.",
             discussion: """
                 --reveal shows values unmasked, except secrets, and writes an audit record.
 
@@ -23,8 +23,12 @@ extension DraftCommands {
                 let worker = worker.following(draft)
                 worker.warn(of: draft)
                 if reveal { try await worker.note(.revealDraft, of: draft.id) }
+                guard let history = try await worker.history(of: draft) else {
+                    throw NotFound(description: "draft \(draft.id) has ended")
+                }
                 return DraftReport(
                     draft: draft,
+                    history: history,
                     progress: worker.progress(of: draft),
                     flow: worker.flow,
                     reveals: reveal
@@ -38,6 +42,8 @@ extension DraftCommands {
 /// Everything that the command shows of one draft.
 struct DraftReport {
     let draft: Draft
+    /// Nil on the board.
+    let history: DraftHistory?
     let progress: SignupProgress
     let flow: Flow
     let reveals: Bool
@@ -55,7 +61,8 @@ struct DraftReport {
             "revision  \(draft.revision)", "expires   \(relative(draft.expiresAt, to: draft.now))",
         ]
         if let account = draft.account {
-            return (lines + ["account   \(account)\(draft.isAccountErased ? ", deleted" : "")"]).joined(separator: "\n")
+            lines.append("account   \(account)\(draft.isAccountErased ? ", deleted" : "")")
+            return lines.joined(separator: "\n") + timeline(within: limit, inColours: inColours)
         }
         lines.append("next      \(progress.next?.name.rawValue ?? "review")")
         var rows: [[Table.Cell]] = []
@@ -70,6 +77,31 @@ struct DraftReport {
         }
         return lines.joined(separator: "\n") + "\n\n"
             + Table(["STEP", "STATE", "FIELD", "VALUE"], rows).text(within: limit, inColours: inColours)
+            + timeline(within: limit, inColours: inColours)
+    }
+
+    /// What has happened to the draft, and when its code expires, in the order of time. Begins with an empty line.
+    private func timeline(within limit: Int?, inColours: Bool) -> String {
+        guard let history else { return "" }
+        var events = [(history.createdAt, "started"), (history.updatedAt, "last change")]
+        for code in history.codes {
+            let guesses = "\(code.wrongGuesses) of \(code.maximum) guesses wrong"
+            events.append((code.sentAt, "\(code.field): new code, \(guesses)"))
+            if let provedAt = code.provedAt {
+                events.append((provedAt, "\(code.field): entered"))
+            } else {
+                let isExpired = code.expiresAt <= draft.now
+                events.append((code.expiresAt, "\(code.field): code \(isExpired ? "expired" : "expires")"))
+            }
+        }
+        for mail in history.mails {
+            events.append((mail.createdAt, "mail \(mail.id), \(mail.template): \(mail.outcome)"))
+        }
+        let sorted = events.enumerated().sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }
+        let rows = sorted.map { event -> [Table.Cell] in
+            [.init(relative(event.element.0, to: draft.now)), .init(event.element.1)]
+        }
+        return "\n\n" + Table(["TIME", "EVENT"], rows).text(within: limit, inColours: inColours)
     }
 
     var json: JSON {
@@ -86,6 +118,33 @@ struct DraftReport {
             "account_deleted": .bool(draft.isAccountErased),
             "next": draft.account == nil ? .string(progress.next?.name.rawValue ?? "review") : .null,
             "steps": .array(draft.account == nil ? steps : []), "values": .object(values),
+            "created_at": history.map { .string($0.createdAt.timestamp) } ?? .null,
+            "updated_at": history.map { .string($0.updatedAt.timestamp) } ?? .null,
+            "codes": .array(history?.codes.map(\.json) ?? []), "mails": .array(history?.mails.map(\.json) ?? []),
         ]
+    }
+}
+
+extension SentCode {
+    fileprivate var json: JSON {
+        [
+            "field": .string(field.rawValue), "state": .string(state.rawValue), "sent_at": .string(sentAt.timestamp),
+            "expires_at": .string(expiresAt.timestamp), "entered_at": provedAt.map { .string($0.timestamp) } ?? .null,
+            "wrong_guesses": .integer(wrongGuesses), "maximum": .integer(maximum),
+        ]
+    }
+}
+
+extension OutboxRow {
+    /// What has become of the mail, with the last answer of the mail server.
+    fileprivate var outcome: String {
+        switch state {
+        case .delivered: "delivered \(relative(finishedAt ?? now, to: now))" + (reply.map { ", \($0)" } ?? "")
+        case .dead: failure.map { "given up, \($0.text)" } ?? "given up"
+        case .waiting:
+            failure.map { failure in
+                "postponed, next attempt \(dueAt > now ? relative(dueAt, to: now) : "now"), \(failure.text)"
+            } ?? "waits to be sent"
+        }
     }
 }
