@@ -200,6 +200,52 @@ struct OperatorCommandTests {
         }
     }
 
+    @Test func `a draft is named by the first digits of its id, its address or its username`() async throws {
+        try await TestSignups.with { service in
+            let kim = try await service.fill(service.start(), through: "profile")
+            let digits = "\(kim.id)".prefix(18).description
+            for name in [digits, "\(kim.id)".replacing("-", with: "").uppercased()] {
+                #expect(try await command("drafts", "show", name).output.contains("draft     \(kim.id)\n"))
+            }
+            #expect(try audit() == [])
+            for name in ["Kim@example.com", "KIM"] {
+                #expect(try await command("drafts", "why", name).status == 0)
+                let mails = try await command("outbox", "list", "--draft", name)
+                #expect(mails.output.contains("delivered") && mails.output.hasSuffix("1 of 1 mail\n"))
+            }
+            #expect(try audit() == Array(repeating: "mina: find drafts \(kim.id)", count: 4))
+            try session.run("TRUNCATE audit")
+            #expect(try await command("drafts", "extend", "kim").output.hasPrefix("extended draft \(kim.id): "))
+            #expect(try audit() == ["mina: find drafts \(kim.id)", "mina: extend \(kim.id)"])
+
+            let none = try await command("drafts", "why", "nobody@example.com")
+            #expect(none.status == 1)
+            #expect(none.errorOutput.contains("no open draft with the id, address or username \"nobody@example.com\""))
+            let other = try await service.fill(service.start(), through: "email")
+            let several = try await command("drafts", "expire", "kim@example.com")
+            #expect(several.status == 1)
+            #expect(
+                several.errorOutput.contains(
+                    "2 open drafts have this address, pass an id:\n  \(other.id)\n  \(kim.id)\n"
+                )
+            )
+            #expect(try await command("drafts", "expire", "\(other.id)").status == 0)
+            #expect(try await command("drafts", "expire", "kim@example.com").output == "deleted draft \(kim.id)\n")
+            let ambiguous = try await ambiguousDigits(of: service)
+            let refused = try await command("drafts", "show", ambiguous)
+            #expect(refused.status == 1 && refused.errorOutput.contains("drafts have an id that begins with"))
+        }
+    }
+
+    /// Six digits with which the ids of two new drafts begin.
+    private func ambiguousDigits(of service: TestSignups) async throws -> String {
+        let ids = [try await service.start().id, try await service.start().id]
+        let digits = ids.map { "\($0)".prefix(6).description }
+        // These digits are of the time, and change every few hours.
+        if digits[0] != digits[1] { return try await ambiguousDigits(of: service) }
+        return digits[0]
+    }
+
     @Test func `drafts expire deletes a draft, and its owner gets the reason expired`() async throws {
         try await TestSignups.with { service in
             let (draft, token) = try await service.signups.start(in: .english)

@@ -161,7 +161,7 @@ struct RolesTests {
                     ["accounts", "export", "\(account.description.prefix(13))"], ["audit", "list"],
                     ["sessions", "list", "lee@example.com"], ["sessions", "end", "lee@example.com"],
                     ["outbox", "list"], ["outbox", "list", "--email", "park@example.com"], ["outbox", "show", mail],
-                    ["outbox", "retry", mail], ["outbox", "flush"],
+                    ["drafts", "why", "park@example.com"], ["outbox", "retry", mail], ["outbox", "flush"],
                     ["keys", "rotate"], ["drafts", "expire", "\(kim.id)"],
                     ["drafts", "purge", "--email", "park@example.com"], ["migrate", "--status"],
                     ["accounts", "erase", "lee@example.com", "--yes"],

@@ -11,16 +11,16 @@ extension DraftCommands {
                 """
         )
 
-        @Argument(help: "The draft's id.") var draft: Identity<Draft>
+        @Argument(help: DraftReference.help) var draft: DraftReference
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            guard try await flags.withOperator(writesAudit: true, { try await $0.expire(draft.id) }) else {
-                throw NotFound(description: "no open draft \(draft.id)")
+            let id = try await flags.withOperator(writesAudit: true) { worker in
+                let id = try await draft.find(by: worker)
+                guard try await worker.expire(id) else { throw NotFound(description: "no open draft \(id)") }
+                return id
             }
-            print(
-                flags.json ? JSON.object([.init("expired", .string("\(draft.id)"))]).text : "deleted draft \(draft.id)"
-            )
+            print(flags.json ? JSON.object([.init("expired", .string("\(id)"))]).text : "deleted draft \(id)")
         }
     }
 }

@@ -13,21 +13,25 @@ extension DraftCommands {
                 """
         )
 
-        @Argument(help: "The draft's id.") var draft: Identity<Draft>
+        @Argument(help: DraftReference.help) var draft: DraftReference
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            guard let end = try await flags.withOperator(writesAudit: true, { try await $0.extend(draft.id) }) else {
-                throw NotFound(description: "no open draft \(draft.id)")
+            let (id, end) = try await flags.withOperator(writesAudit: true) { worker in
+                let id = try await draft.find(by: worker)
+                guard let end = try await worker.extend(id) else {
+                    throw NotFound(description: "no open draft \(id)")
+                }
+                return (id, end)
             }
             if flags.json {
                 print(
                     JSON.object([
-                        .init("id", .string("\(draft.id)")), .init("expires_at", .string(end.expiresAt.timestamp)),
+                        .init("id", .string("\(id)")), .init("expires_at", .string(end.expiresAt.timestamp)),
                     ]).text
                 )
             } else {
-                print("extended draft \(draft.id): expires \(relative(end.expiresAt, to: end.now))")
+                print("extended draft \(id): expires \(relative(end.expiresAt, to: end.now))")
             }
         }
     }

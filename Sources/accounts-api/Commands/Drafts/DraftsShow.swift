@@ -6,20 +6,21 @@ extension DraftCommands {
         static let configuration = CommandConfiguration(
             abstract: "Shows one draft with masked values, and what has happened to it.",
             discussion: """
-                --reveal shows values unmasked, except secrets, and writes an audit record.
+                --reveal shows values unmasked, except secrets, and writes an audit record. So does a search for an address
+                or a username.
 
                 EXAMPLE
                   accounts-api drafts show 01a1fdb2-1117-7906-a197-83af84022e4d
                 """
         )
 
-        @Argument(help: "The draft's id.") var draft: Identity<Draft>
+        @Argument(help: DraftReference.help) var draft: DraftReference
         @Flag(help: "Shows values unmasked; writes an audit record.") var reveal = false
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let report = try await flags.withOperator(writesAudit: reveal) { worker in
-                let draft = try await worker.existing(self.draft.id)
+            let report = try await flags.withOperator(writesAudit: reveal || draft.isSearch) { worker in
+                let draft = try await worker.existing(self.draft.find(by: worker))
                 let worker = worker.following(draft)
                 worker.warn(of: draft)
                 if reveal { try await worker.note(.revealDraft, of: draft.id) }

@@ -6,17 +6,19 @@ extension DraftCommands {
         static let configuration = CommandConfiguration(
             abstract: "Lists what a draft still needs to become an account.",
             discussion: """
+                A search for an address or a username writes an audit record.
+
                 EXAMPLE
                   accounts-api drafts why 01a1fdb2-1117-7906-a197-83af84022e4d
                 """
         )
 
-        @Argument(help: "The draft's id.") var draft: Identity<Draft>
+        @Argument(help: DraftReference.help) var draft: DraftReference
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let (draft, obstacles) = try await flags.withOperator { worker in
-                let draft = try await worker.existing(self.draft.id)
+            let (draft, obstacles) = try await flags.withOperator(writesAudit: draft.isSearch) { worker in
+                let draft = try await worker.existing(self.draft.find(by: worker))
                 let worker = worker.following(draft)
                 worker.warn(of: draft)
                 return (draft, draft.account == nil ? try await worker.obstacles(of: draft) : [])

@@ -6,7 +6,7 @@ extension OutboxCommands {
         static let configuration = CommandConfiguration(
             abstract: "Lists mail with masked addresses, newest first.",
             discussion: """
-                --email writes an audit record. It finds waiting mail to the address, and all mail of unfinished sign-ups
+                --email writes an audit record, as does --draft with an address or a username. --email finds waiting mail to the address, and all mail of unfinished sign-ups
                 with the address.
 
                 EXAMPLES
@@ -17,15 +17,17 @@ extension OutboxCommands {
 
         @Option(help: "Only mail in this state: \(OutboxRow.State.allCases.map(\.rawValue).joined(separator: ", ")).")
         var state: OutboxRow.State?
-        @Option(help: "Only mail that the draft with this id has caused.") var draft: Identity<Draft>?
+        @Option(help: "Only mail that this draft has caused: its id or first digits, its address or its username.")
+        var draft: DraftReference?
         @Option(help: "Only mail to this e-mail address.") var email: String?
         @OptionGroup var page: PageFlags<Identity<Outbox>>
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let filter = OutboxFilter(state: state, draft: draft?.id, email: try email.map(emailAddress))
-            let mails = try await flags.withOperator(writesAudit: email != nil) {
-                try await $0.mails(filter, limit: page.limit, after: page.after?.id)
+            var filter = OutboxFilter(state: state, email: try email.map(emailAddress))
+            let mails = try await flags.withOperator(writesAudit: email != nil || draft?.isSearch == true) { worker in
+                filter.draft = try await draft?.find(by: worker)
+                return try await worker.mails(filter, limit: page.limit, after: page.after?.id)
             }
             print(flags.json ? mails.json("mails", \.json).text : Self.text(of: mails))
         }

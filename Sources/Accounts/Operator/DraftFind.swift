@@ -1,0 +1,36 @@
+extension Operator {
+    /// Returns the number of drafts whose ids begin with the digits, and the id of one of them; nil if there is none.
+    package func drafts(_ prefix: IDPrefix<Draft>) async throws(DatabaseError) -> (count: Int, first: ID<Draft>?) {
+        let row = try await database.read(
+            "SELECT count(*) OVER (), id FROM drafts WHERE id BETWEEN \(prefix.first) AND \(prefix.last) LIMIT 1"
+        ).first
+        guard let row else { return (0, nil) }
+        return try row.decode(Int.self, ID<Draft>?.self)
+    }
+
+    /// Returns the ids of the open drafts with the address, or of the one that has leased the username, newest first.
+    /// Committed drafts have neither. Writes an audit record for each, or one if there is none.
+    package func drafts(_ identifier: SignInIdentifier) async throws(DatabaseError) -> [ID<Draft>] {
+        let matches: SQL
+        if let address = identifier.address {
+            matches = "email_digest = ANY (\(ByteStrings(signups.addressDigests(address))))"
+        } else {
+            let digests = ByteStrings(signups.nameDigests(identifier.value, identifier.kind))
+            matches = """
+                id IN (SELECT draft FROM leases
+                        WHERE kind = \(identifier.kind) AND value = ANY (\(digests)) AND now() < until)
+                """
+        }
+        let rows = try await database.transaction(
+            """
+            WITH found AS (SELECT id FROM drafts, \(expiry)
+                            WHERE account_id IS NULL AND now() < deadline AND \(matches)),
+                 \(auditedSearch(.findDrafts, in: "found", of: "id"))
+            SELECT id FROM found ORDER BY id DESC
+            """
+        )[0]
+        var drafts: [ID<Draft>] = []
+        for row in rows { drafts.append(try row.decode(ID<Draft>.self)) }
+        return drafts
+    }
+}
