@@ -1,4 +1,5 @@
--- Whether a server with those keys may deliver the mail now, and no other mail to its recipient goes first.
+-- Whether a server with those keys may deliver the mail now: no server is delivering it, and no other mail to its recipient
+-- goes first. A server that dies leaves `sending_until` as it is.
 
 CREATE OR REPLACE FUNCTION mail_is_next(mail outbox, readable bytea[]) RETURNS boolean LANGUAGE plpgsql STABLE
     SET enable_seqscan = off
@@ -6,6 +7,7 @@ CREATE OR REPLACE FUNCTION mail_is_next(mail outbox, readable bytea[]) RETURNS b
 BEGIN
     RETURN (mail.useless_after <= now()
             OR EXISTS (SELECT FROM unnest(readable) AS head WHERE substr(mail.sealed, 1, length(head)) = head))
+       AND (mail.sending_until IS NULL OR mail.sending_until <= now())
        AND NOT EXISTS (SELECT FROM outbox AS other
                         WHERE other.recipient = mail.recipient AND other.state = 'waiting' AND other.id <> mail.id
                           AND (other.sending_until > now() OR other.due_at <= now()

@@ -47,8 +47,8 @@ package struct OutboxSender: Sendable {
         self.logger = logger
     }
 
-    /// The number of attempts after which the sender gives up, and the mail is dead. With the waits between them, the
-    /// attempts take about sixteen hours.
+    /// The number of attempts after which the sender gives up, and the mail is dead. With the waits between them, which
+    /// the SQL function `claim_mail` chooses, they take about sixteen hours. A mail with a code is useless before.
     package static let maximumAttempts = 12
 
     /// Makes one attempt to deliver the mail whose turn it is. Returns false if no mail is due. ``run()`` delivers

@@ -151,6 +151,39 @@ struct OutboxTests {
         }
     }
 
+    @Test func `a mail with a code is retried sooner, as long as the code is valid`() async throws {
+        try await TestSignups.with { service in
+            _ = try await service.fill(service.start(), through: "email")
+            for seconds in [5, 15, 45, 120, 120, 120, 120, 120] {
+                #expect(try await service.signups.outbox.claim(1, on: service.database).count == 1)
+                // The attempt may take until a minute after the claim.
+                let wait = try session.query("SELECT 60 + extract(epoch FROM due_at - sending_until)::int FROM outbox")
+                #expect(try wait.only.decode(Int.self) == seconds)
+                try session.run("UPDATE outbox SET sending_until = NULL")
+                try session.letPass("\(seconds) seconds")
+            }
+            #expect(try await service.sender.deliverNext())
+            #expect(service.mailbox.attempts.isEmpty)
+            #expect(try session.number(of: "outbox WHERE state = 'dead'") == 1)
+        }
+    }
+
+    @Test func `a mail is not claimed again while a server may be delivering it`() async throws {
+        try await TestSignups.with { service in
+            _ = try await service.fill(service.start(), through: "email")
+            let outbox = service.signups.outbox
+            #expect(try await outbox.claim(1, on: service.database).count == 1)
+            try session.letPass("30 seconds")
+            #expect(try session.number(of: "outbox WHERE due_at < now() AND sending_until > now()") == 1)
+            let mail = try session.query("SELECT id FROM outbox").only.decode(ID<Outbox>.self)
+            #expect(try await outbox.claim(1, on: service.database).isEmpty)
+            #expect(try await Operator(service.signups, name: "mina").retry(mail))
+            #expect(try await outbox.claim(1, on: service.database).isEmpty)
+            try session.letPass("31 seconds")
+            #expect(try await outbox.claim(1, on: service.database).count == 1)
+        }
+    }
+
     @Test func `a retried mail is identical to the first attempt`() async throws {
         try await TestSignups.with { service in
             _ = try await service.fill(service.start(), through: "email")
@@ -177,7 +210,7 @@ struct OutboxTests {
             )
             await #expect(throws: DatabaseError.self) { try await service.sender.deliverNext() }
             #expect(try await service.sender.deliverNext() == false)
-            try session.run("DROP FUNCTION die CASCADE; UPDATE outbox SET due_at = now()")
+            try session.run("DROP FUNCTION die CASCADE; UPDATE outbox SET due_at = now(), sending_until = NULL")
             #expect(try await service.sender.deliverNext())
             #expect(service.mailbox.mails.count == 2)
             #expect(Set(service.mailbox.mails.map(\.message)).count == 1)
