@@ -88,7 +88,7 @@ extension Sessions {
             """
         let (isCounted, hash, exceeded) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             let rows = try await database.transaction(signups.consume(charges), endSession, count)
-            let hash = try rows[2].first?.decode(String?.self) ?? nil
+            let hash: String? = try rows[2].first?.decode(String?.self) ?? nil
             return (!rows[2].isEmpty, hash, try signups.exceeded(charges, rows[0]))
         }
         if let exceeded { throw .limited(exceeded) }

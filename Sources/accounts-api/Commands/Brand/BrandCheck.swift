@@ -47,7 +47,7 @@ extension BrandCommands {
             return "\(palette)\n\n\(Table(["CONTRAST", "LIGHT", "DARK", "NEEDED"], contrasts).text)"
         }
 
-        private static func ratio(_ ratio: Double) -> String { "\(ratio.roundedRatio)" }
+        private static func ratio(_ ratio: Double) -> String { "\(ratio.roundedDownToHundredths)" }
 
         private static func verdict(on brand: Brand) -> JSON {
             let colours = ColourName.allCases.map { name -> JSON in
@@ -59,8 +59,8 @@ extension BrandCommands {
             let contrasts = ContrastPair.all.map { pair -> JSON in
                 [
                     "foreground": .string(pair.foreground.rawValue), "background": .string(pair.background.rawValue),
-                    "light": .number(brand.light.contrast(of: pair).roundedRatio),
-                    "dark": .number(brand.dark.contrast(of: pair).roundedRatio), "needed": .number(pair.minimum),
+                    "light": .number(brand.light.contrast(of: pair).roundedDownToHundredths),
+                    "dark": .number(brand.dark.contrast(of: pair).roundedDownToHundredths), "needed": .number(pair.minimum),
                 ]
             }
             return [
