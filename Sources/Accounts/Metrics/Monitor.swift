@@ -8,6 +8,7 @@ internal import Synchronization
 package final class Monitor: Sendable {
     private let signups: Signups
     private let version: String
+    private let keyMismatch: KeyMismatch?
     private let start = Date()
     private let refreshRequests: AsyncStream<Void>
     private let refreshRequest: AsyncStream<Void>.Continuation
@@ -20,9 +21,11 @@ package final class Monitor: Sendable {
         var pending: ContinuousClock.Instant?
     }
 
-    package init(of signups: Signups, version: String) {
+    /// - Parameter keyMismatch: the reason why the keys do not fit the database; nil if they do.
+    package init(of signups: Signups, version: String, keyMismatch: KeyMismatch? = nil) {
         self.signups = signups
         self.version = version
+        self.keyMismatch = keyMismatch
         (refreshRequests, refreshRequest) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
@@ -39,8 +42,8 @@ package final class Monitor: Sendable {
         }
         refreshRequest.yield()
         let families =
-            signups.metrics.families + signups.database.families + signups.hashing.families + process + [build]
-            + databaseFamilies
+            signups.metrics.families + signups.database.families + signups.hashing.families + process
+            + [build, keysFit] + databaseFamilies
         return families.map(\.text).joined()
     }
 
@@ -78,6 +81,14 @@ package final class Monitor: Sendable {
             help: "Always 1; the labels are the version and the flow that run.",
             kind: .gauge,
             samples: [.init(labels: [("version", version), ("flow", signups.flow.id)], value: 1)]
+        )
+    }
+
+    private var keysFit: Family {
+        .gauge(
+            "accounts_keys_fit",
+            "1 if ACCOUNTS_KEYS fitted the database at the start of the server, otherwise 0.",
+            keyMismatch == nil ? 1 : 0
         )
     }
 

@@ -13,8 +13,12 @@ struct OperatorFlags: ParsableArguments {
 
     /// Runs the body with an operator, and closes the database afterwards.
     ///
+    /// With a key ring that does not fit the database, the body would find nothing and write what the servers cannot
+    /// read. A command that searches or writes is then refused; one that only reads prints a warning.
+    ///
     /// - Parameters:
-    ///   - writesAudit: whether the body writes an audit record, which requires a valid name.
+    ///   - writesAudit: whether the body writes an audit record, as each search and each change does. That requires a
+    ///     valid name.
     ///   - hashing: the pool that hashes passwords; nil for commands that hash none.
     func withOperator<Value>(
         writesAudit: Bool = false,
@@ -33,6 +37,11 @@ struct OperatorFlags: ParsableArguments {
         )
         do {
             try await Migrations().check(database)
+            if let mismatch = try await keys.mismatch(withServersOf: database) {
+                let message = "\(mismatch): pass the keys of the servers"
+                if writesAudit { throw Refused(description: message) }
+                printWarning(message, asJSON: json)
+            }
             let signups = Signups(
                 flow: flow,
                 serviceName: flow.serviceName ?? "Accounts",

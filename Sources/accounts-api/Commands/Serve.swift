@@ -185,7 +185,7 @@ struct Server {
             configuration.services.append(.init(service: sender))
         }
         if let address = settings.metricsListen {
-            let monitor = Monitor(of: signups, version: serviceVersion)
+            let monitor = Monitor(of: signups, version: serviceVersion, keyMismatch: keyMismatch)
             configuration.services += [.init(service: monitor), .init(service: metricsServer(monitor, at: address))]
         }
         let sessions = Sessions(signups: signups, failureTime: try await failureTime(), logger: logger)

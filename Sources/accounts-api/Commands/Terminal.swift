@@ -1,3 +1,4 @@
+import Accounts
 import Foundation
 
 /// Properties of standard output.
@@ -40,4 +41,9 @@ enum Paint: String {
 /// Writes a message to standard error.
 func printError(_ text: String) {
     FileHandle.standardError.write(Data((text + "\n").utf8))
+}
+
+/// Writes a warning to standard error.
+func printWarning(_ message: String, asJSON: Bool) {
+    printError(asJSON ? JSON.object([.init("warning", .string(message))]).text : "warning: \(message)")
 }

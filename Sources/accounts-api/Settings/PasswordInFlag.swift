@@ -16,6 +16,6 @@ extension SettingSource {
             other users of this machine can read the password in --\(setting.flagName); use \(setting.name) or \
             \(setting.name)_FILE instead
             """
-        printError(asJSON ? (["warning": .string(message)] as JSON).text : "warning: \(message)")
+        printWarning(message, asJSON: asJSON)
     }
 }

@@ -82,7 +82,7 @@ struct AccountImportCommandTests {
                     settings: settings.merging(["ACCOUNTS_KEYS": other]) { $1 }
                 )
             }
-            #expect(run.status == 1 && run.errorOutput.contains("ACCOUNTS_KEYS does not fit the database"))
+            #expect(run.status == 1 && run.errorOutput.contains(#"ACCOUNTS_KEYS lacks the key "test""#))
             #expect(try TestSupport.Session().query("SELECT FROM accounts").isEmpty)
         }
     }

@@ -349,6 +349,40 @@ struct OperatorCommandTests {
         #expect(unnamed.status == 2 && unnamed.errorOutput.contains("--operator"))
     }
 
+    /// A draft with an address, and the settings of a key ring that lacks the key of the servers.
+    private func strangersKeys() async throws -> [String: String] {
+        try await TestSignups.with { service in
+            _ = try await service.fill(service.start(), through: "email")
+            #expect(try await KeyRing(TestSignups.keys).mismatch(with: service.database) == nil)
+        }
+        return ["ACCOUNTS_KEYS": "other:v2:" + Data(repeating: 9, count: 32).base64EncodedString()]
+    }
+
+    @Test(arguments: [
+        ["drafts", "list", "--email", "kim@example.com"], ["drafts", "purge", "--email", "kim@example.com", "--yes"],
+        ["drafts", "purge", "--email", "kim@example.com", "--dry-run"], ["accounts", "show", "kim@example.com"],
+        ["drafts", "expire", "01a1fdb2-1117-7906-a197-83af84022e4d"], ["outbox", "flush"], ["keys", "rotate"],
+    ])
+    func `a search and a change are refused with keys that do not fit the database`(arguments: [String]) async throws {
+        let run = try await CommandRun.byMina(arguments, settings: strangersKeys())
+        #expect(run.status == 1 && run.output.isEmpty)
+        #expect(
+            run.errorOutput == #"ACCOUNTS_KEYS lacks the key "test" of this database: pass the keys of the servers"# + "\n"
+        )
+        #expect(try session.number(of: "drafts") == 1 && audit() == [])
+    }
+
+    @Test func `a list warns of keys that do not fit the database`() async throws {
+        let keys = try await strangersKeys()
+        let list = try await command("drafts", "list", settings: keys)
+        #expect(list.status == 0 && list.output.contains("open") && !list.output.contains("•"))
+        #expect(list.errorOutput.hasPrefix(#"warning: ACCOUNTS_KEYS lacks the key "test" of this database"#))
+        let json = try await command("outbox", "list", "--json", settings: keys)
+        #expect(json.status == 0)
+        #expect(try json.errorJSON["warning"]?.string?.contains(#"the key "test""#) == true)
+        #expect(try await command("drafts", "list").errorOutput.isEmpty)
+    }
+
     // MARK: - Accounts and mail
 
     @Test func `an account is shown by its address and by its id`() async throws {

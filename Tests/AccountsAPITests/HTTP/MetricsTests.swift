@@ -96,6 +96,16 @@ struct MetricsTests {
         }
     }
 
+    @Test func `a server whose keys do not fit the database says so`() async throws {
+        try await TestSignups.with { service in
+            for (mismatch, value) in [(nil, 1), (.missing("k2"), 0)] as [(KeyMismatch?, Double)] {
+                let monitor = Monitor(of: service.signups, version: "1", keyMismatch: mismatch)
+                let numbers = try await Self.parse(monitor.exposition())
+                #expect(numbers["accounts_keys_fit"] == value)
+            }
+        }
+    }
+
     @Test func `overdue drafts and mails are counted with their delay`() async throws {
         try await TestSignups.with { service in
             _ = try await service.fill(service.start(), through: "email")
