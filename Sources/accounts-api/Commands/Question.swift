@@ -8,8 +8,13 @@ enum Question {
     ///
     /// - Parameter refusal: the error message after any other answer.
     static func ask(_ question: String, orRefuse refusal: String) throws {
-        guard isatty(STDIN_FILENO) == 1 else { throw ValidationError("pass --yes: this cannot be undone") }
+        try checkTerminal()
         FileHandle.standardError.write(Data(question.utf8))
         guard ["y", "yes"].contains(readLine()?.lowercased()) else { throw Refused(description: refusal) }
+    }
+
+    /// Throws if standard input is not a terminal, so that nobody could answer.
+    static func checkTerminal() throws {
+        guard isatty(STDIN_FILENO) == 1 else { throw ValidationError("pass --yes: this cannot be undone") }
     }
 }

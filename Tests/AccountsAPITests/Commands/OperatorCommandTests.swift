@@ -277,16 +277,17 @@ struct OperatorCommandTests {
                 "lee@example.com",
                 "--older-than",
                 "2h",
-                "--json"
+                "--json",
+                "--yes"
             )
             #expect(aged.output == #"{"drafts":1,"dry_run":false}"# + "\n")
             #expect(try session.query("SELECT FROM drafts WHERE id = \(recent.id)").count == 1)
             #expect(
-                try await command("drafts", "purge", "--email", "lee@example.com").output == "deleted 1 draft\n"
+                try await command("drafts", "purge", "--email", "lee@example.com", "--yes").output == "deleted 1 draft\n"
             )
             #expect(try session.query("SELECT FROM drafts").count == 1)
             #expect(
-                try await command("drafts", "purge", "--email", "lee@example.com").output == "deleted 0 drafts\n"
+                try await command("drafts", "purge", "--email", "lee@example.com", "--yes").output == "deleted 0 drafts\n"
             )
             #expect(
                 try audit() == [
@@ -294,6 +295,56 @@ struct OperatorCommandTests {
                     "mina: purge \(recent.id)", "mina: find drafts",
                 ]
             )
+        }
+    }
+
+    @Test func `drafts purge selects drafts by their state and step`() async throws {
+        try await TestSignups.with { service in
+            let kim = try await service.fill(service.start(), through: "email")
+            _ = try await service.readyDraft(email: "lee@example.com", username: "lee")
+            #expect(try await command("drafts", "purge", "--state", "committed", "--yes").status == 2)
+            #expect(
+                try await command("drafts", "purge", "--state", "review", "--dry-run").output == "would delete 1 draft\n"
+            )
+            #expect(
+                try await command("drafts", "purge", "--state", "review", "--yes").output == "deleted 1 draft\n"
+            )
+            #expect(
+                try await command("drafts", "purge", "--state", "open", "--step", "email", "--yes").output
+                    == "deleted 0 drafts\n"
+            )
+            #expect(try session.query("SELECT FROM drafts WHERE id = \(kim.id)").count == 1)
+            let funnel = try await command("drafts", "funnel").output.split(separator: "\n")
+            let header = try #require(funnel.first { $0.hasPrefix("STEP") })
+            let review = try #require(funnel.first { $0.hasPrefix("review") })
+            let column = header[..<(try #require(header.firstRange(of: "REMOVED")).lowerBound)].count
+            #expect(review.dropFirst(column).hasPrefix("1"))
+        }
+    }
+
+    @Test func `drafts purge asks before it deletes, and deletes nothing if nobody can answer`() async throws {
+        try await TestSignups.with { service in
+            for name in ["kim", "lee"] {
+                _ = try await service.fill(service.start(), through: "email", email: "\(name)@example.com")
+            }
+            let purge = ["drafts", "purge", "--state", "open"]
+            let unanswered = try await CommandRun.byMina(purge)
+            #expect(unanswered.status == 2 && unanswered.errorOutput.contains("pass --yes"))
+            for (answer, left) in [("n", 2), ("y", 0)] {
+                let terminal = try TerminalSession(
+                    columns: 80,
+                    lines: 24,
+                    purge,
+                    settings: [
+                        "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys,
+                        "USER": "mina",
+                    ]
+                )
+                #expect(try await terminal.expect("Delete 2 drafts? [y/N]").timedOut == nil)
+                try await terminal.press("\(answer)\r")
+                #expect(try await terminal.end().status == (left > 0 ? 1 : 0))
+                #expect(try session.number(of: "drafts") == left)
+            }
         }
     }
 
@@ -719,12 +770,12 @@ struct OperatorCommandTests {
             }
             #expect(
                 lines == [
-                    "default@1", "STEP ENTERED CONTINUED RATE SHARE OF STARTS MEDIAN ABANDONED REFUSALS",
+                    "default@1", "STEP ENTERED CONTINUED RATE SHARE OF STARTS MEDIAN ABANDONED REMOVED REFUSALS",
                     "email 2 2 100 % ████████████████████ 0 s", "code 2 1 50 % ██████████ 0 s 1 bad_format 2",
                     "password 1 1 100 % ██████████ 0 s", "profile 1 1 100 % ██████████ 0 s",
                     "contact 1 1 100 % ██████████ 0 s", "totp 1 1 100 % ██████████", "terms 1 1 100 % ██████████ 0 s",
                     "review 1 1 100 % ██████████ 0 s", "sign-in 1 0 0 %", "old@7",
-                    "STEP ENTERED CONTINUED RATE SHARE OF STARTS MEDIAN ABANDONED REFUSALS",
+                    "STEP ENTERED CONTINUED RATE SHARE OF STARTS MEDIAN ABANDONED REMOVED REFUSALS",
                     "email 5 0 0 %",
                 ]
             )

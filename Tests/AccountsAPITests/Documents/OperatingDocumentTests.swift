@@ -113,7 +113,7 @@ struct OperatingDocumentTests {
                     arguments += ["--yes", "--force"]
                 case "drafts show", "drafts why", "drafts extend": arguments.append("\(kim.id)")
                 case "drafts expire": arguments += ["\(try await service.start().id)"]
-                case "drafts purge": arguments += ["--email", "nobody@example.com"]
+                case "drafts purge": arguments += ["--email", "nobody@example.com", "--yes"]
                 case "accounts show", "accounts why", "accounts export", "accounts disable", "accounts enable",
                     "sessions end":
                     arguments.append("\(account.id)")

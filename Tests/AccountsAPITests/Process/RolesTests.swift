@@ -163,7 +163,7 @@ struct RolesTests {
                     ["outbox", "list"], ["outbox", "list", "--email", "park@example.com"], ["outbox", "show", mail],
                     ["drafts", "why", "park@example.com"], ["outbox", "retry", mail], ["outbox", "flush"],
                     ["keys", "rotate"], ["drafts", "expire", "\(kim.id)"],
-                    ["drafts", "purge", "--email", "park@example.com"], ["migrate", "--status"],
+                    ["drafts", "purge", "--email", "park@example.com", "--yes"], ["migrate", "--status"],
                     ["accounts", "erase", "lee@example.com", "--yes"],
                 ] {
                     let run = try await installation.command(arguments)

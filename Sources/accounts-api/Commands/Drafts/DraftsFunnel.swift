@@ -39,10 +39,13 @@ extension FunnelReport {
                 .init(Self.bar(Double(step.passed) / Double(started)), .green),
                 .init(step.medianSeconds.map { span(of: $0) } ?? ""),
                 .init(step.abandoned > 0 ? "\(step.abandoned)" : "", .yellow),
+                .init(step.removed > 0 ? "\(step.removed)" : ""),
                 .init(step.refusals.prefix(3).map { "\($0.code) \($0.count)" }.joined(separator: ", ")),
             ]
         }
-        let header = ["STEP", "ENTERED", "CONTINUED", "RATE", "SHARE OF STARTS", "MEDIAN", "ABANDONED", "REFUSALS"]
+        let header = [
+            "STEP", "ENTERED", "CONTINUED", "RATE", "SHARE OF STARTS", "MEDIAN", "ABANDONED", "REMOVED", "REFUSALS",
+        ]
         return "\(flow)\n\n" + Table(header, rows).text
     }
 

@@ -4,29 +4,42 @@ import ArgumentParser
 extension DraftCommands {
     struct Purge: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Deletes all open drafts that match.",
+            abstract: "Deletes all unfinished drafts that match.",
             discussion: """
+                This cannot be undone: the command says how many drafts match and asks first, or needs --yes. Writes an \
+                audit record for each draft.
+
                 EXAMPLES
                   accounts-api drafts purge --email kim@example.com --dry-run
-                  accounts-api drafts purge --older-than 3d
+                  accounts-api drafts purge --step code --older-than 3d
                 """
         )
 
+        @Option(help: "Only drafts in this state: open, review, expired.") var state: DraftState?
+        @Option(help: "Only drafts at this step; review for drafts that are ready to commit.") var step: String?
         @Option(help: "Only drafts created longer ago than this, such as 2h.") var olderThan: Period?
         @Option(help: "Only drafts with this e-mail address.") var email: String?
         @Flag(help: "Only counts the drafts.") var dryRun = false
+        @Flag(help: "Does not ask.") var yes = false
         @OptionGroup var flags: OperatorFlags
 
         func validate() throws {
-            if olderThan == nil, email == nil {
-                throw ValidationError("pass --older-than, --email or both to choose the drafts")
+            if state == nil, step == nil, olderThan == nil, email == nil {
+                throw ValidationError("pass --state, --step, --older-than or --email to choose the drafts")
             }
+            if state == .committed { throw ValidationError("committed drafts are accounts: see accounts erase") }
         }
 
         func run() async throws {
-            let filter = try DraftFilter(olderThan: olderThan, email: email)
+            let filter = try DraftFilter(state: state, step: step, olderThan: olderThan, email: email)
+            if !dryRun, !yes { try Question.checkTerminal() }
             let count = try await flags.withOperator(writesAudit: !dryRun || email != nil) { worker in
-                dryRun ? try await worker.count(filter) : try await worker.purge(filter)
+                if dryRun { return try await worker.count(filter) }
+                if !yes {
+                    let count = try await worker.count(filter)
+                    try Question.ask("Delete \(counted(count, "draft"))? [y/N] ", orRefuse: "no draft was deleted")
+                }
+                return try await worker.purge(filter)
             }
             if flags.json {
                 print(JSON.object([.init("drafts", .integer(count)), .init("dry_run", .bool(dryRun))]).text)
