@@ -20,7 +20,9 @@ struct ResultHandle: ~Copyable {
         return .init(
             sqlState: field(diagnosis_sqlstate) ?? "",
             constraint: field(diagnosis_constraint),
-            message: field(diagnosis_message) ?? String(cString: PQresultErrorMessage(raw))
+            message: field(diagnosis_message) ?? String(cString: PQresultErrorMessage(raw)),
+            detail: field(diagnosis_detail),
+            position: field(diagnosis_position).flatMap { Int($0) }
         )
     }
 

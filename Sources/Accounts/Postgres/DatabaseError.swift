@@ -20,11 +20,35 @@ package enum DatabaseError: Error, Sendable {
         package let constraint: String?
         /// The message of PostgreSQL, which may quote what a person typed.
         fileprivate let message: String
+        /// More about the error, which may quote what a person typed; nil if there is no more.
+        private let detail: String?
+        /// The place of the error in the text of the statement, in characters from 1; nil if unknown.
+        private let position: Int?
 
-        init(sqlState: String, constraint: String?, message: String) {
+        init(
+            sqlState: String,
+            constraint: String?,
+            message: String,
+            detail: String? = nil,
+            position: Int? = nil
+        ) {
             self.sqlState = sqlState
             self.constraint = constraint
             self.message = message
+            self.detail = detail
+            self.position = position
+        }
+
+        /// What PostgreSQL says about a script that is part of this program: its message, its detail, and the line of
+        /// the script. The script contains nothing that a person typed, but the rows of its tables do. So there is
+        /// no message about a value that cannot be converted (class 22), and no detail about a row that violates a
+        /// constraint (class 23).
+        func explanation(of script: String) -> String {
+            let quotesValues = sqlState.hasPrefix("22")
+            let quotesRows = quotesValues || sqlState.hasPrefix("23")
+            let line = position.map { position in "line \(script.prefix(position - 1).count { $0.isNewline } + 1)" }
+            let parts = [quotesValues ? nil : message, quotesRows ? nil : detail, line].compactMap { $0 }
+            return ([sqlState] + parts).joined(separator: ": ")
         }
     }
 

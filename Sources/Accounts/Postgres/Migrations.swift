@@ -10,8 +10,16 @@ package enum MigrationError: Error, CustomStringConvertible {
     case unknown(String)
     /// The database lacks these migrations or functions, or has an older text of a function.
     case missing([String])
-    /// PostgreSQL refused the script and rolled it back, unless the script had ended the transaction itself.
-    case failed(String, DatabaseError)
+    /// PostgreSQL refused the script and rolled it back, unless the script had ended the transaction itself. The
+    /// last text is what PostgreSQL says about it.
+    case failed(String, DatabaseError, reason: String)
+
+    /// - Parameter script: the text that PostgreSQL refused.
+    fileprivate init(_ name: String, _ error: DatabaseError, in script: String) {
+        let reason =
+            if case .refused(let diagnosis) = error { diagnosis.explanation(of: script) } else { "\(error)" }
+        self = .failed(name, error, reason: reason)
+    }
 
     package var description: String {
         switch self {
@@ -20,7 +28,7 @@ package enum MigrationError: Error, CustomStringConvertible {
             "the database has migration \(name), on which this version cannot serve: install a newer version"
         case .missing(let names):
             "the database lacks \(names.joined(separator: ", ")) of this version: run accounts-api migrate"
-        case .failed(let name, let error): "cannot apply \(name): \(error)"
+        case .failed(let name, _, let reason): "cannot apply \(name): \(reason)"
         }
     }
 }
@@ -102,6 +110,15 @@ package struct Migrations: Sendable {
     }
 
     private func createTables(on connection: borrowing Connection) throws {
+        do throws(DatabaseError) {
+            try addTables(on: connection)
+        } catch {
+            guard error.sqlState != nil else { throw error }
+            throw MigrationError("the tables of the migrations", error, in: "")
+        }
+    }
+
+    private func addTables(on connection: borrowing Connection) throws(DatabaseError) {
         try connection.run(
             """
             \(beginWithLock);
@@ -150,7 +167,8 @@ package struct Migrations: Sendable {
             // After a lost connection, the outcome is unknown. The next run of the command finds out.
             switch error {
             case .unavailable, .outcomeUnknown, .cancelled: throw error
-            case .refused, .unexpectedAnswer: throw MigrationError.failed(next.name, error)
+            case .refused, .unexpectedAnswer:
+                throw MigrationError(next.name, error, in: String(decoding: file.bytes, as: UTF8.self))
             }
         }
     }
@@ -191,7 +209,7 @@ package struct Migrations: Sendable {
             try connection.commit()
         } catch {
             guard error.sqlState != nil else { throw error }
-            throw MigrationError.failed("the privileges of the roles", error)
+            throw MigrationError("the privileges of the roles", error, in: "")
         }
     }
 
@@ -206,7 +224,7 @@ package struct Migrations: Sendable {
                 return try body(connection)
             } catch {
                 let cause =
-                    if case MigrationError.failed(_, let cause) = error { cause } else { error as? DatabaseError }
+                    if case MigrationError.failed(_, let cause, _) = error { cause } else { error as? DatabaseError }
                 guard let cause, ["55P03", "40P01"].contains(cause.sqlState) else { throw error }
                 try connection.run("ROLLBACK")
                 Thread.sleep(forTimeInterval: lockWait.pause / .seconds(1))

@@ -59,9 +59,22 @@ struct OperatorFlags: ParsableArguments {
             await database.shutdown()
             return value
         } catch {
+            let failure = await Self.explained(error, by: database)
             await database.shutdown()
-            throw error
+            throw failure
         }
+    }
+
+    /// Returns the error. If the role lacks a privilege, returns one that names the role and the remedy instead.
+    private static func explained(_ error: any Error, by database: Database) async -> any Error {
+        let cause = if case ImportError.database(let cause) = error { cause } else { error as? DatabaseError }
+        guard cause?.sqlState == "42501", let role = try? await database.server(within: .seconds(10)).role else {
+            return error
+        }
+        return Refused(
+            description: "permission denied: the role \(role.printable) may not do this; see docs/operating.md, "
+                + "\"A role for each task\""
+        )
     }
 
     /// The name of the user who is logged in, even if the command runs with `sudo`; empty if unknown.

@@ -274,6 +274,23 @@ struct RolesTests {
         }
     }
 
+    @Test func `a command without the privileges names the role and the remedy`() async throws {
+        try await Installation.with { installation in
+            for arguments in [["audit", "list"], ["drafts", "expire", "01a1fdb2-1117-7906-a197-83af84022e4d"]] {
+                let run = try await CommandRun.of(
+                    arguments,
+                    settings: ["DATABASE_URL": installation.conninfo(as: "accounts_server"), "USER": "mina"]
+                )
+                #expect(run.status == 1 && run.output.isEmpty)
+                #expect(
+                    run.errorOutput
+                        == "permission denied: the role accounts_server may not do this; see docs/operating.md, "
+                        + "\"A role for each task\"\n"
+                )
+            }
+        }
+    }
+
     /// An operator can disable an account, but can give nobody access to it, except with the function that removes a
     /// lost authenticator.
     @Test func `the operating role cannot let anybody into an account`() async throws {

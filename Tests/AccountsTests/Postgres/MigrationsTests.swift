@@ -91,7 +91,7 @@ struct MigrationsTests {
         let first = migration("0001-first", "CREATE TABLE first (id int PRIMARY KEY)")
         let failing = Migrations([first, migration("0002-half", script)])
         let error = #expect(throws: MigrationError.self) { try failing.apply(to: conninfo) }
-        guard case .failed("0002-half", _)? = error else {
+        guard case .failed("0002-half", _, _)? = error else {
             Issue.record("unexpected error: \(String(describing: error))")
             return
         }
@@ -104,12 +104,35 @@ struct MigrationsTests {
         #expect(try mended.apply(to: conninfo) == ["0002-half"])
     }
 
+    @Test(
+        arguments: [
+            ("CREATE TABLE half ();\nCREATE TABLE half ()", #"42P07: relation "half" already exists"#),
+            ("SELECT 1;\nSELECT name\n  FROM halves", #"42P01: relation "halves" does not exist: line 3"#),
+            (
+                "CREATE VIEW seen AS TABLE names; DROP TABLE names",
+                "2BP01: cannot drop table names because other objects depend on it: view seen depends on table names"
+            ),
+            // The rows have what people typed.
+            ("ALTER TABLE names ALTER name TYPE int USING name::int", "22P02"),
+            ("ALTER TABLE names ADD UNIQUE (name)", #"23505: could not create unique index "names_name_key""#),
+            ("ALTER TABLE names ADD CHECK (name = '')", "23514: "),
+        ]
+    )
+    func `a failed migration says why, but quotes no row`(script: String, reason: String) throws {
+        let first = migration("0001-first", "CREATE TABLE names (name text); INSERT INTO names VALUES ('kim'), ('kim')")
+        let error = #expect(throws: MigrationError.self) {
+            try Migrations([first, migration("0002-half", script)]).apply(to: conninfo)
+        }
+        let text = try #require(error).description
+        #expect(text.hasPrefix("cannot apply 0002-half: \(reason)") && !text.contains("kim"))
+    }
+
     @Test(arguments: ["CREATE TABLE half (); ROLLBACK", "CREATE TABLE half (); COMMIT"])
     func `a migration that ends its own transaction fails`(script: String) throws {
         let error = #expect(throws: MigrationError.self) {
             try Migrations([migration("0001-half", script)]).apply(to: conninfo)
         }
-        guard case .failed("0001-half", .unexpectedAnswer)? = error else {
+        guard case .failed("0001-half", .unexpectedAnswer, _)? = error else {
             Issue.record("unexpected error: \(String(describing: error))")
             return
         }
@@ -174,7 +197,7 @@ struct MigrationsTests {
         let reader = try Session()
         try reader.run("BEGIN; SELECT FROM first")
         let error = #expect(throws: MigrationError.self) { try program.apply(to: conninfo) }
-        guard case .failed("0002-second", let cause)? = error else {
+        guard case .failed("0002-second", let cause, _)? = error else {
             Issue.record("unexpected error: \(String(describing: error))")
             return
         }
@@ -267,7 +290,7 @@ struct SQLFunctionTests {
         let error = #expect(throws: MigrationError.self) {
             try program([function("answer", "SELECT nothing")]).apply(to: conninfo)
         }
-        guard case .failed("functions/answer", _)? = error else {
+        guard case .failed("functions/answer", _, _)? = error else {
             Issue.record("unexpected error: \(String(describing: error))")
             return
         }
