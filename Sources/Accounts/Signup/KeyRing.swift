@@ -48,6 +48,13 @@ package struct KeyRing: Sendable {
 
     private let keys: [Key]
 
+    /// A key ring for work that neither encrypts nor decrypts nor searches by digests.
+    package static let empty = KeyRing(keys: [])
+
+    private init(keys: [Key]) {
+        self.keys = keys
+    }
+
     /// Reads the setting `ACCOUNTS_KEYS`.
     ///
     /// - Parameter text: `id:v2:base64(32 bytes)[,others…]`. A key of the first form lacks `v2:`.
@@ -157,7 +164,8 @@ package struct KeyRing: Sendable {
     /// them, because a value from before a rotation has the digest of an older key. Equal parts have equal digests, and
     /// nobody can guess the parts without the key.
     package func digests(_ parts: [UInt8]...) -> [[UInt8]] {
-        keys.map { KeyRing.digest(parts, under: $0.digesting) }
+        precondition(!keys.isEmpty, "a search with an empty key ring would find nothing")
+        return keys.map { KeyRing.digest(parts, under: $0.digesting) }
     }
 
     /// Returns the keyed digest for the first key, for data that need not outlive a rotation.

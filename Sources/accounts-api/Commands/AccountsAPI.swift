@@ -9,8 +9,9 @@ struct AccountsAPI: AsyncParsableCommand {
         abstract: "Runs and operates the sign-up service.",
         discussion: """
             Each command reads its settings from flags or from environment variables of the same names. NAME_FILE \
-            names a file to read the value of NAME from. Commands that use the database need DATABASE_URL; commands \
-            that read drafts also need ACCOUNTS_KEYS, and FLOW_FILE if the servers do not use the built-in flow.
+            names a file to read the value of NAME from. Commands that use the database need DATABASE_URL. Those that \
+            read drafts, mail or sessions, or search for a draft by its address, also need ACCOUNTS_KEYS, and \
+            FLOW_FILE if the servers do not use the built-in flow.
 
             EXIT CODES
               0 success, 1 refused or not found, 2 usage error, 69 database unavailable

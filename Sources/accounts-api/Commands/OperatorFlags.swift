@@ -19,9 +19,12 @@ struct OperatorFlags: ParsableArguments {
     /// - Parameters:
     ///   - writesAudit: whether the body writes an audit record, as each search and each change does. That requires a
     ///     valid name.
+    ///   - needsKeys: whether the body encrypts or decrypts anything, or searches for an address of a draft. If it does
+    ///     not, `ACCOUNTS_KEYS` need not be set.
     ///   - hashing: the pool that hashes passwords; nil for commands that hash none.
     func withOperator<Value>(
         writesAudit: Bool = false,
+        needsKeys: Bool = true,
         hashing: HashingPool? = nil,
         _ body: (Operator) async throws -> Value
     ) async throws -> Value {
@@ -29,7 +32,12 @@ struct OperatorFlags: ParsableArguments {
         if writesAudit { try Operator.check(name: name) }
         let source = SettingSource([\.databaseURL: databaseURL, \.flow: flowFile])
         source.warnOfPasswordInFlag(asJSON: json)
-        let (databaseURL, keys, flow) = try source.read(\.databaseURL, \.keys, \.flow)
+        let (databaseURL, keys, flow): (String, KeyRing?, Flow)
+        if needsKeys {
+            (databaseURL, keys, flow) = try source.read(\.databaseURL, \.keys, \.flow)
+        } else {
+            (databaseURL, keys, flow) = try source.read(\.databaseURL, \.keys.ifSet, \.flow)
+        }
         let database = Database(
             databaseURL,
             connections: 2,
@@ -37,11 +45,12 @@ struct OperatorFlags: ParsableArguments {
         )
         do {
             try await Migrations().check(database)
-            if let mismatch = try await keys.mismatch(withServersOf: database) {
+            if let mismatch = try await keys?.mismatch(withServersOf: database) {
                 let message = "\(mismatch): pass the keys of the servers"
                 if writesAudit { throw Refused(description: message) }
                 printWarning(message, asJSON: json)
             }
+            let keys = keys ?? .empty
             let signups = Signups(
                 flow: flow,
                 serviceName: flow.serviceName ?? "Accounts",

@@ -73,6 +73,15 @@ struct Setting<Value: Sendable>: AnySetting {
         }
     }
 
+    /// The same setting, whose value is nil if it is not set, for commands that can do without it.
+    var ifSet: Setting<Value?> {
+        let parse = parse
+        return Setting<Value?>(name, default: .empty(nil), hasFlag: hasFlag, completion: completion, meaning) {
+            text,
+            source in try parse(text, source)
+        }
+    }
+
     func read(from source: SettingSource) throws(SettingMistakes) -> Value {
         let text = try source.text(name)
         do {

@@ -283,11 +283,13 @@ struct OperatorCommandTests {
             #expect(aged.output == #"{"drafts":1,"dry_run":false}"# + "\n")
             #expect(try session.query("SELECT FROM drafts WHERE id = \(recent.id)").count == 1)
             #expect(
-                try await command("drafts", "purge", "--email", "lee@example.com", "--yes").output == "deleted 1 draft\n"
+                try await command("drafts", "purge", "--email", "lee@example.com", "--yes").output
+                    == "deleted 1 draft\n"
             )
             #expect(try session.query("SELECT FROM drafts").count == 1)
             #expect(
-                try await command("drafts", "purge", "--email", "lee@example.com", "--yes").output == "deleted 0 drafts\n"
+                try await command("drafts", "purge", "--email", "lee@example.com", "--yes").output
+                    == "deleted 0 drafts\n"
             )
             #expect(
                 try audit() == [
@@ -304,7 +306,8 @@ struct OperatorCommandTests {
             _ = try await service.readyDraft(email: "lee@example.com", username: "lee")
             #expect(try await command("drafts", "purge", "--state", "committed", "--yes").status == 2)
             #expect(
-                try await command("drafts", "purge", "--state", "review", "--dry-run").output == "would delete 1 draft\n"
+                try await command("drafts", "purge", "--state", "review", "--dry-run").output
+                    == "would delete 1 draft\n"
             )
             #expect(
                 try await command("drafts", "purge", "--state", "review", "--yes").output == "deleted 1 draft\n"
@@ -418,7 +421,8 @@ struct OperatorCommandTests {
         let run = try await CommandRun.byMina(arguments, settings: strangersKeys())
         #expect(run.status == 1 && run.output.isEmpty)
         #expect(
-            run.errorOutput == #"ACCOUNTS_KEYS lacks the key "test" of this database: pass the keys of the servers"# + "\n"
+            run.errorOutput == #"ACCOUNTS_KEYS lacks the key "test" of this database: pass the keys of the servers"#
+                + "\n"
         )
         #expect(try session.number(of: "drafts") == 1 && audit() == [])
     }
@@ -432,6 +436,46 @@ struct OperatorCommandTests {
         #expect(json.status == 0)
         #expect(try json.errorJSON["warning"]?.string?.contains(#"the key "test""#) == true)
         #expect(try await command("drafts", "list").errorOutput.isEmpty)
+    }
+
+    @Test(arguments: [
+        ["audit", "list"], ["drafts", "funnel"], ["drafts", "purge", "--state", "expired", "--yes"],
+        ["outbox", "flush"],
+        ["events", "list"], ["accounts", "list", "--username", "kim"], ["sessions", "end", "--everybody", "--yes"],
+        ["keys", "signing", "list"],
+    ])
+    func `a command that decrypts nothing needs no keys`(arguments: [String]) async throws {
+        let settings = ["DATABASE_URL": FreshDatabase.current.conninfo, "USER": "mina"]
+        let run = try await CommandRun.of(arguments, settings: settings)
+        #expect(run.status == 0 && run.errorOutput.isEmpty && !run.output.isEmpty)
+    }
+
+    @Test func `commands change drafts and accounts without keys`() async throws {
+        try await TestSignups.with { service in
+            let settings = ["DATABASE_URL": FreshDatabase.current.conninfo, "USER": "mina"]
+            let account = try await service.signups.commit(service.readyDraft()).account.id
+            let lee = try await service.fill(
+                service.start(),
+                through: "profile",
+                email: "lee@example.com",
+                username: "lee"
+            )
+            for (arguments, output) in [
+                (["accounts", "show", "kim"], "account   \(account)"),
+                (["accounts", "disable", "kim"], "disabled account"),
+                (["accounts", "enable", "\(account)"], "enabled account"),
+                (["accounts", "erase", "kim@example.com", "--yes"], "erased account \(account)"),
+                (["drafts", "extend", "\(lee.id)"], "extended draft \(lee.id)"),
+                (["drafts", "expire", "\(lee.id)"], "deleted draft \(lee.id)"),
+            ] {
+                let run = try await CommandRun.of(arguments, settings: settings)
+                #expect(run.status == 0 && run.output.hasPrefix(output), "\(arguments): \(run.errorOutput)")
+            }
+            for arguments in [["drafts", "list"], ["drafts", "purge", "--email", "lee@example.com", "--yes"]] {
+                let run = try await CommandRun.of(arguments, settings: settings)
+                #expect(run.status == 2 && run.errorOutput == "ACCOUNTS_KEYS is missing\n")
+            }
+        }
     }
 
     // MARK: - Accounts and mail

@@ -17,7 +17,7 @@ extension AccountCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let (id, hasChanged) = try await flags.withOperator(writesAudit: true) { worker in
+            let (id, hasChanged) = try await flags.withOperator(writesAudit: true, needsKeys: false) { worker in
                 let id = try await account.find(by: worker)
                 guard let hasChanged = try await worker.disable(id) else { throw account.notFound }
                 return (id, hasChanged)
@@ -41,7 +41,7 @@ extension AccountCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let (id, hasChanged) = try await flags.withOperator(writesAudit: true) { worker in
+            let (id, hasChanged) = try await flags.withOperator(writesAudit: true, needsKeys: false) { worker in
                 let id = try await account.find(by: worker)
                 guard let hasChanged = try await worker.enable(id) else { throw account.notFound }
                 return (id, hasChanged)

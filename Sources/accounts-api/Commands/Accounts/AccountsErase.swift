@@ -24,7 +24,7 @@ extension AccountCommands {
                     orRefuse: "nothing was erased"
                 )
             }
-            let id = try await flags.withOperator(writesAudit: true) { worker in
+            let id = try await flags.withOperator(writesAudit: true, needsKeys: false) { worker in
                 let id = try await account.find(by: worker)
                 guard try await worker.erase(id) else { throw account.notFound }
                 return id

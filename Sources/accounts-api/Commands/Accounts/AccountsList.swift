@@ -23,7 +23,7 @@ extension AccountCommands {
 
         func run() async throws {
             let filter = try filter
-            let accounts = try await flags.withOperator(writesAudit: !filter.identifiers.isEmpty) {
+            let accounts = try await flags.withOperator(writesAudit: !filter.identifiers.isEmpty, needsKeys: false) {
                 try await $0.accounts(filter, limit: page.limit, after: page.after?.id)
             }
             print(flags.json ? accounts.json("accounts", \.json).text : Self.text(of: accounts))

@@ -20,7 +20,8 @@ extension AccountCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let report = try await flags.withOperator(writesAudit: reveal || account.isSearch) { worker in
+            let report = try await flags.withOperator(writesAudit: reveal || account.isSearch, needsKeys: false) {
+                worker in
                 let id = try await account.find(by: worker)
                 guard let detail = try await worker.account(id) else { throw account.notFound }
                 if reveal { try await worker.note(.revealAccount, of: id) }

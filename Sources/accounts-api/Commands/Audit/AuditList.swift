@@ -24,7 +24,7 @@ extension AuditCommands {
 
         func run() async throws {
             let filter = AuditFilter(name: by, act: act, subject: subject?.id.rawValue, since: since?.duration)
-            let records = try await flags.withOperator {
+            let records = try await flags.withOperator(needsKeys: false) {
                 try await $0.audit(filter, limit: page.limit, after: page.after)
             }
             print(flags.json ? records.json("records", \.json).text : Self.text(of: records))

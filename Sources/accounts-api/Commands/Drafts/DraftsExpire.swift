@@ -15,7 +15,7 @@ extension DraftCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let id = try await flags.withOperator(writesAudit: true) { worker in
+            let id = try await flags.withOperator(writesAudit: true, needsKeys: draft.needsKeys) { worker in
                 let id = try await draft.find(by: worker)
                 guard try await worker.expire(id) else { throw NotFound(description: "no open draft \(id)") }
                 return id

@@ -17,7 +17,7 @@ extension DraftCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let (id, end) = try await flags.withOperator(writesAudit: true) { worker in
+            let (id, end) = try await flags.withOperator(writesAudit: true, needsKeys: draft.needsKeys) { worker in
                 let id = try await draft.find(by: worker)
                 guard let end = try await worker.extend(id) else {
                     throw NotFound(description: "no open draft \(id)")

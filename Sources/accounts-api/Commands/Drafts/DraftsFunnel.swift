@@ -19,7 +19,7 @@ extension DraftCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let reports = try await flags.withOperator { try await $0.funnel(over: since.duration) }
+            let reports = try await flags.withOperator(needsKeys: false) { try await $0.funnel(over: since.duration) }
             if flags.json {
                 print(JSON.array(reports.map(\.json)).text)
             } else {

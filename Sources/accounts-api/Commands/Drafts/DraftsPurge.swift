@@ -33,7 +33,8 @@ extension DraftCommands {
         func run() async throws {
             let filter = try DraftFilter(state: state, step: step, olderThan: olderThan, email: email)
             if !dryRun, !yes { try Question.checkTerminal() }
-            let count = try await flags.withOperator(writesAudit: !dryRun || email != nil) { worker in
+            let (isSearch, isChange) = (email != nil, !dryRun)
+            let count = try await flags.withOperator(writesAudit: isSearch || isChange, needsKeys: isSearch) { worker in
                 if dryRun { return try await worker.count(filter) }
                 if !yes {
                     let count = try await worker.count(filter)

@@ -19,7 +19,7 @@ extension EventCommands {
             guard (1...10_000).contains(limit) else {
                 throw ValidationError("invalid --limit \(limit): pass a number from 1 to 10000")
             }
-            let events = try await flags.withOperator {
+            let events = try await flags.withOperator(needsKeys: false) {
                 try await $0.events(isUndelivered: undelivered, limit: limit)
             }
             print(flags.json ? JSON.array(events.map(\.json)).text : Self.table(of: events))

@@ -21,7 +21,7 @@ extension EventCommands {
 
         func run() async throws {
             let start = Date() - since.duration / .seconds(1)
-            let count = try await flags.withOperator(writesAudit: true) {
+            let count = try await flags.withOperator(writesAudit: true, needsKeys: false) {
                 try await $0.replayEvents(of: application, since: start)
             }
             guard let count else { throw NotFound(description: "no application \(application) with a webhook") }

@@ -21,7 +21,7 @@ extension EventCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let count = try await flags.withOperator(writesAudit: true) { worker in
+            let count = try await flags.withOperator(writesAudit: true, needsKeys: false) { worker in
                 if let event { return try await retry(event, by: worker) }
                 return try await worker.retryEvents(of: application)
             }

@@ -28,7 +28,7 @@ extension EventCommands {
             // Writing to a closed pipe then returns an error instead of killing the command.
             signal(SIGPIPE, SIG_IGN)
             let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
-            try await flags.withOperator { worker in
+            try await flags.withOperator(needsKeys: false) { worker in
                 guard let tail = try await worker.tailEvents(of: application, last: lines) else {
                     throw NotFound(description: "no application \(application ?? "")")
                 }

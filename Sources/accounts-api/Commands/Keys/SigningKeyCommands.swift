@@ -26,7 +26,7 @@ extension KeyCommands.Signing {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let (keys, now) = try await flags.withOperator { try await $0.signingKeys() }
+            let (keys, now) = try await flags.withOperator(needsKeys: false) { try await $0.signingKeys() }
             if flags.json {
                 print(JSON.object([.init("keys", .array(keys.map(Self.json)))]).text)
             } else if keys.isEmpty {

@@ -14,7 +14,7 @@ extension OutboxCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let count = try await flags.withOperator(writesAudit: true) { try await $0.flush() }
+            let count = try await flags.withOperator(writesAudit: true, needsKeys: false) { try await $0.flush() }
             print(flags.json ? JSON.object([.init("due", .integer(count))]).text : "requeued \(counted(count, "mail"))")
         }
     }

@@ -15,7 +15,7 @@ extension OutboxCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let id = try await flags.withOperator(writesAudit: true) { worker in
+            let id = try await flags.withOperator(writesAudit: true, needsKeys: false) { worker in
                 let id = try await mail.find(by: worker)
                 guard try await worker.retry(id) else {
                     throw NotFound(

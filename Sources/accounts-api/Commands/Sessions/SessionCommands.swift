@@ -77,7 +77,7 @@ struct SessionCommands: AsyncParsableCommand {
 
         func run() async throws {
             if everybody, !yes { try Question.ask("Sign everybody out? [y/N] ", orRefuse: "nobody was signed out") }
-            let count = try await flags.withOperator(writesAudit: true) { worker in
+            let count = try await flags.withOperator(writesAudit: true, needsKeys: false) { worker in
                 guard let account else { return try await worker.endAllSessions() }
                 return try await worker.endSessions(of: account.find(by: worker), only: session?.id)
             }
