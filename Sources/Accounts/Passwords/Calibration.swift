@@ -1,17 +1,39 @@
 /// Measures the cost of hashing on this machine.
 package enum Calibration {
-    /// Hashes `rounds` passwords on each worker, with all workers busy. Returns the time of one hash and the number of
-    /// hashes per second.
-    package static func measure(_ parameters: Argon2Parameters, workers: Int, rounds: Int = 4) async throws -> Cost {
-        let pool = try HashingPool(parameters: parameters, workers: workers, queue: workers * rounds)
-        // The first use of the memory takes longer than the others.
-        _ = try await pool.hash(password())
-        let start = ContinuousClock.now
-        try await withThrowingTaskGroup { group in
-            for _ in 0..<workers * rounds { group.addTask { _ = try await pool.hash(password()) } }
-            try await group.waitForAll()
+    /// Hashes passwords with all workers busy. Returns the time of one hash and the number of hashes per second: the
+    /// median of several samples, so that a moment in which something else used the processor does not count.
+    ///
+    /// - Parameters:
+    ///   - samples: the minimum number of samples. In each, every worker hashes one password.
+    ///   - time: the minimum time of all samples together. There are at most 64.
+    package static func measure(
+        _ parameters: Argon2Parameters,
+        workers: Int,
+        samples: Int = 3,
+        for time: Duration = .milliseconds(300)
+    ) async throws -> Cost {
+        let pool = try HashingPool(parameters: parameters, workers: workers, queue: workers)
+        func sample() async throws -> Duration {
+            let start = ContinuousClock.now
+            try await withThrowingTaskGroup { group in
+                for _ in 0..<workers { group.addTask { _ = try await pool.hash(password()) } }
+                try await group.waitForAll()
+            }
+            return ContinuousClock.now - start
         }
-        return Cost(of: (ContinuousClock.now - start) / rounds, workers: workers)
+        // The first use of the memory takes longer than the others.
+        _ = try await sample()
+        let start = ContinuousClock.now
+        var times: [Duration] = []
+        while times.count < samples || (times.count < 64 && ContinuousClock.now - start < time) {
+            times.append(try await sample())
+        }
+        return Cost(of: median(times), workers: workers)
+    }
+
+    /// The middle one of the values in their order. If their number is even, the lower one of the two in the middle.
+    static func median<Value: Comparable>(_ values: [Value]) -> Value {
+        values.sorted()[(values.count - 1) / 2]
     }
 
     package struct Cost: Sendable {
@@ -32,29 +54,67 @@ package enum Calibration {
     /// costs an attacker most, and then the number of passes. Never returns less than the default parameters, even if a
     /// hash with them takes longer.
     ///
+    /// Measures once with the default parameters, and then seven times near the target. The median of these
+    /// decides, so three of them may be wrong because the machine was busy.
+    ///
     /// - Parameter cost: measures the time of a hash, which is roughly proportional to memory times passes.
     package static func parameters(
         for target: Duration,
         maximumMemoryKiB: Int = Argon2Parameters.ceiling.memoryKiB,
         _ cost: (Argon2Parameters) async throws -> Duration
     ) async rethrows -> Argon2Parameters {
+        func work(_ parameters: Argon2Parameters) -> Double {
+            Double(parameters.memoryKiB * parameters.iterations)
+        }
         let minimum = Argon2Parameters()
-        var found = minimum
-        // The second round is more exact: the first one measures less memory, of which more fits into the caches of the
+        // The first measurement only finds the region: it uses less memory, of which more fits into the caches of the
         // processor.
-        for _ in 0..<2 {
-            let factor = target / (try await cost(found))
-            let work = Double(found.memoryKiB * found.iterations) * factor
-            let memory = min(
-                max(Int(work / 2 / 1024) * 1024, minimum.memoryKiB),
-                max(maximumMemoryKiB, minimum.memoryKiB)
-            )
-            let passes = Int((work / Double(memory)).rounded())
-            found = Argon2Parameters(
-                memoryKiB: memory,
-                iterations: min(max(passes, minimum.iterations), Argon2Parameters.ceiling.iterations)
-            )
+        var found = parameters(of: work(minimum) * (target / (try await cost(minimum))), within: maximumMemoryKiB)
+        var speeds: [Double] = []
+        for _ in 0..<7 {
+            speeds.append(work(found) / (try await cost(found) / .seconds(1)))
+            found = parameters(of: median(speeds) * (target / .seconds(1)), within: maximumMemoryKiB)
         }
         return found
+    }
+
+    /// Returns the parameters whose memory in KiB times passes is about that number, with as much memory as possible.
+    private static func parameters(of work: Double, within maximumMemoryKiB: Int) -> Argon2Parameters {
+        let minimum = Argon2Parameters()
+        let ceiling = max(maximumMemoryKiB, minimum.memoryKiB)
+        let memory = min(max(Int(work / 2 / 1024) * 1024, minimum.memoryKiB), ceiling)
+        let passes = Int((work / Double(memory)).rounded())
+        return Argon2Parameters(
+            memoryKiB: memory,
+            iterations: min(max(passes, minimum.iterations), Argon2Parameters.ceiling.iterations)
+        )
+    }
+
+    /// What the time of a hash says about parameters that ``parameters(for:maximumMemoryKiB:_:)`` has found.
+    package enum Verdict: Sendable {
+        /// The time is within a fifth of the target.
+        case fits
+        /// Lower parameters are not accepted, but the hash takes longer than the target.
+        case isMinimum
+        /// Higher parameters are not accepted or not within the memory limit, but the hash takes less than the target.
+        case isMaximum
+        /// The speed of the machine has changed since the parameters were found: something else uses the processor.
+        case isUnsteady
+    }
+
+    package static func verdict(
+        on parameters: Argon2Parameters,
+        within maximumMemoryKiB: Int = Argon2Parameters.ceiling.memoryKiB,
+        taking time: Duration,
+        for target: Duration
+    ) -> Verdict {
+        let ceiling = Argon2Parameters.ceiling
+        // Memory grows in steps of 1 MiB.
+        let hasAllMemory = parameters.memoryKiB + 1024 > min(maximumMemoryKiB, ceiling.memoryKiB)
+        switch time / target {
+        case 0.8...1.2: return .fits
+        case ..<1: return hasAllMemory && parameters.iterations == ceiling.iterations ? .isMaximum : .isUnsteady
+        default: return parameters == Argon2Parameters() ? .isMinimum : .isUnsteady
+        }
     }
 }

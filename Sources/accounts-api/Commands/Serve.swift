@@ -237,7 +237,10 @@ struct Server {
     /// The minimum duration of a failed sign-in: three times that of a hash, and at least 300 ms. So it usually also
     /// covers the check of a stored hash that was made with more costly parameters.
     private func failureTime() async throws -> Duration {
-        try await max(.milliseconds(300), Calibration.measure(settings.argon2, workers: 1, rounds: 1).time * 3)
+        try await max(
+            .milliseconds(300),
+            Calibration.measure(settings.argon2, workers: 1, samples: 1, for: .zero).time * 3
+        )
     }
 
     /// Shuts all mailers down at the same time, because each may have to wait until its connection is closed.

@@ -31,6 +31,62 @@ struct CalibrationTests {
         #expect(parameters.meetsFloor && parameters.isWithinBounds)
     }
 
+    /// Numbers from 0 to 1 that are the same in each run of the test.
+    private struct Noise {
+        var state: UInt64
+
+        mutating func next() -> Double {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Double(state >> 33) / Double(1 << 31)
+        }
+    }
+
+    @Test func `runs on a machine that is sometimes busy find almost the same parameters`() async {
+        var found: [Int] = []
+        for seed in 1...20 as ClosedRange<UInt64> {
+            var noise = Noise(state: seed)
+            let parameters = await Calibration.parameters(for: .milliseconds(50)) { parameters in
+                // One measurement in six takes two to four times as long, and each up to a tenth longer.
+                let factor = noise.next() < 1 / 6.0 ? 2 + 2 * noise.next() : 1 + noise.next() / 10
+                return .microseconds(Int(Double(parameters.memoryKiB * parameters.iterations) * 0.6 * factor))
+            }
+            found.append(parameters.memoryKiB * parameters.iterations)
+        }
+        let (least, most) = (found.min() ?? 0, found.max() ?? 0)
+        #expect(least > 0 && Double(most) < Double(least) * 1.15, "\(found)")
+    }
+
+    @Test(
+        arguments: [
+            (19_456, 2, 262_144, 40, .fits), (19_456, 2, 262_144, 90, .isMinimum),
+            (30_720, 2, 262_144, 90, .isUnsteady),
+            (30_720, 2, 262_144, 20, .isUnsteady), (262_144, 2, 262_144, 20, .isUnsteady),
+            (262_144, 10, 262_144, 20, .isMaximum), (30_720, 10, 31_000, 20, .isMaximum),
+            (19_456, 2, 262_144, 20, .isUnsteady),
+        ] as [(Int, Int, Int, Int, Calibration.Verdict)]
+    )
+    func `only parameters at the ceiling are called the maximum`(
+        memory: Int,
+        iterations: Int,
+        limit: Int,
+        milliseconds: Int,
+        verdict: Calibration.Verdict
+    ) {
+        #expect(
+            Calibration.verdict(
+                on: Argon2Parameters(memoryKiB: memory, iterations: iterations),
+                within: limit,
+                taking: .milliseconds(milliseconds),
+                for: .milliseconds(45)
+            ) == verdict
+        )
+    }
+
+    @Test func `the median ignores what is far from the others`() {
+        #expect(Calibration.median([3, 900, 2, 4, 1]) == 3)
+        #expect(Calibration.median([2, 1]) == 1)
+    }
+
     @Test func `a measurement computes real hashes`() async throws {
         let cost = try await Calibration.measure(Argon2Parameters(memoryKiB: 7168, iterations: 5), workers: 2)
         #expect(cost.time > .zero && cost.perSecond > 0)

@@ -13,7 +13,7 @@ enum WholeSignups {
         let service = try Service(["ARGON2_QUEUE": "64", "ARGON2_WAIT": "60"], on: conninfo)
         var figures: [(signups: Double, hashes: Double)] = []
         for _ in 0..<extent.rounds {
-            let hashes = try await Calibration.measure(Argon2Parameters(), workers: workers, rounds: 100).perSecond
+            let hashes = try await Calibration.measure(Argon2Parameters(), workers: workers, samples: 100).perSecond
             // Each round begins with unused limits of mails.
             try service.database.run("DELETE FROM limits")
             figures.append((try rate(of: service, for: extent.run), hashes))

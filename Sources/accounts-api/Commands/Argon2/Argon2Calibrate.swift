@@ -6,7 +6,8 @@ extension Argon2Commands {
         static let configuration = CommandConfiguration(
             abstract: "Finds parameters with which a hash takes about the target time on this machine.",
             discussion: """
-                Measures with all workers busy, as under full load. Existing password hashes keep their parameters.
+                Measures with all workers busy, as under full load, eight times and then once more with the result. \
+                Existing password hashes keep their parameters.
 
                 EXAMPLES
                   accounts-api argon2 calibrate --target 250ms
@@ -31,19 +32,28 @@ extension Argon2Commands {
                 let required = (workers * (minimum + overhead) + 1023) / 1024
                 throw ValidationError("--memory-limit must be at least \(required)MiB for \(workers) workers")
             }
-            let parameters = try await Calibration.parameters(
-                for: target.duration,
-                maximumMemoryKiB: min(maximumMemory, Argon2Parameters.ceiling.memoryKiB)
-            ) {
+            let limit = min(maximumMemory, Argon2Parameters.ceiling.memoryKiB)
+            let parameters = try await Calibration.parameters(for: target.duration, maximumMemoryKiB: limit) {
                 try await Calibration.measure($0, workers: workers).time
             }
             let report = try await HashingReport(of: parameters, workers: workers, queue: settings.queue)
             print(json ? JSON.object(report.members).text : report.text)
-            let isMinimum = parameters == Argon2Parameters()
-            if isMinimum, report.cost.time > target.duration * 1.2 {
+            switch Calibration.verdict(
+                on: parameters,
+                within: limit,
+                taking: report.cost.time,
+                for: target.duration
+            ) {
+            case .fits: break
+            case .isMinimum:
                 printError("these are the minimum parameters, but a hash takes longer than the target on this machine")
-            } else if !isMinimum, report.cost.time < target.duration * 0.8 {
+            case .isMaximum:
                 printError("these are the maximum parameters within the limits, but a hash takes less than the target")
+            case .isUnsteady:
+                printError(
+                    "the measurements differ by more than a fifth, so other programs use the processor: run this again "
+                        + "when the machine is quiet"
+                )
             }
         }
     }
