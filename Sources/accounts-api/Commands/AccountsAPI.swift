@@ -14,7 +14,8 @@ struct AccountsAPI: AsyncParsableCommand {
             FLOW_FILE if the servers do not use the built-in flow.
 
             EXIT CODES
-              0 success, 1 refused or not found, 2 usage error, 69 database unavailable
+              0 success, 1 refused or not found, 2 usage error or invalid settings,
+              69 database unavailable, 75 port taken or file of a setting unreadable
 
             EXAMPLES
               accounts-api serve --migrate
@@ -31,7 +32,8 @@ struct AccountsAPI: AsyncParsableCommand {
     )
 
     /// Runs the command. Exits with 0 for success, 1 if the request was refused or the object was not found, 2 for a usage
-    /// error, 69 if the database is unavailable. With `--json` it prints an error as JSON.
+    /// error or invalid settings, 69 if the database is unavailable, 75 if another program has a port or the file of a
+    /// setting cannot be read. With `--json` it prints an error as JSON.
     static func main() async {
         // The kernel does not deliver a signal to process 1 of a container unless the process handles it. Commands that
         // shut down gracefully replace these handlers.

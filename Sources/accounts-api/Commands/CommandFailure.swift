@@ -14,13 +14,14 @@ struct CommandFailure {
 
     let code: Code
     let message: String
+    let exit: Int32
     /// The text that is printed without `--json`. For a usage error, it also contains the usage of the command.
     let text: String
 
     /// - Parameter root: the type of the whole program, which knows the usage of its commands.
     init(_ error: any Error, of root: any ParsableArguments.Type) {
         if root.exitCode(for: error) == .validationFailure {
-            (code, message) = (.usage, root.message(for: error))
+            (code, message, exit) = (.usage, root.message(for: error), 2)
             text = root.fullMessage(for: error)
             return
         }
@@ -34,14 +35,14 @@ struct CommandFailure {
             case DatabaseError.unavailable, DatabaseError.outcomeUnknown: .unavailable
             default: .failed
             }
-    }
-
-    var exit: Int32 {
-        switch code {
-        case .usage, .settings: 2
-        case .unavailable: 69
-        case .notFound, .refused, .failed: 1
-        }
+        exit =
+            switch code {
+            case .usage: 2
+            // EX_TEMPFAIL of sysexits.h
+            case .settings: (error as? SettingMistakes)?.areTemporary == true ? 75 : 2
+            case .unavailable: 69
+            case .notFound, .refused, .failed: 1
+            }
     }
 
     var json: JSON {

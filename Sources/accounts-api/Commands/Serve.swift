@@ -27,7 +27,7 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         let dumpsRemain = MemoryDumps.forbid()
         let settings = try Settings(flags.source)
-        try settings.checkPorts()
+        try await settings.awaitPorts()
         // Writing to a closed connection then returns an error instead of killing the server.
         signal(SIGPIPE, SIG_IGN)
         // If the parent process has set SIGCHLD to ignored, the exit status of image processes would be lost.

@@ -131,6 +131,11 @@ extension AnySetting {
 /// All errors in the settings, one a line.
 struct SettingMistakes: Error, CustomStringConvertible {
     let all: [String]
+    /// The errors that may be gone at the next attempt: a file cannot be read, or another program has a port.
+    var temporary: [String] = []
+
+    /// Whether the same settings may be accepted at the next attempt.
+    var areTemporary: Bool { all.allSatisfy(temporary.contains) }
 
     var description: String { all.joined(separator: "\n") }
 }

@@ -31,17 +31,18 @@ struct SettingSource: Sendable {
     func read<each Value: Sendable>(
         _ settings: repeat KeyPath<SettingTable, Setting<each Value>>
     ) throws(SettingMistakes) -> (repeat each Value) {
-        var mistakes: [String] = []
+        var (mistakes, temporary): ([String], [String]) = ([], [])
         func read<One: Sendable>(_ setting: KeyPath<SettingTable, Setting<One>>) -> One? {
             do throws(SettingMistakes) {
                 return try SettingTable.shared[keyPath: setting].read(from: self)
             } catch {
                 mistakes += error.all
+                temporary += error.temporary
                 return nil
             }
         }
         let values = (repeat read(each settings))
-        if !mistakes.isEmpty { throw SettingMistakes(all: mistakes) }
+        if !mistakes.isEmpty { throw SettingMistakes(all: mistakes, temporary: temporary) }
         return (repeat (each values)!)
     }
 
@@ -54,11 +55,20 @@ struct SettingSource: Sendable {
             if let text, !text.isEmpty { return (text, false) }
         }
         guard let path = environment["\(name)_FILE"], !path.isEmpty else { return nil }
-        // A pipe may return its content in pieces, so read to the end.
-        guard let file = FileHandle(forReadingAtPath: path), let data = try? file.readToEnd() ?? Data(),
-            var text = String(validating: data, as: UTF8.self)
-        else { throw SettingMistakes(all: ["\(name)_FILE cannot be read"]) }
+        let data = try Self.content(of: path, for: name)
+        guard var text = String(validating: data, as: UTF8.self) else {
+            throw SettingMistakes(all: ["\(name)_FILE: \(path.printable) is not UTF-8 text"])
+        }
         if text.last?.isNewline == true { text.removeLast() }
         return text.isEmpty ? nil : (text, true)
+    }
+
+    private static func content(of path: String, for name: String) throws(SettingMistakes) -> Data {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        // A pipe may return its content in pieces, so read to the end.
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: descriptor >= 0)
+        if descriptor >= 0, let data = try? file.readToEnd() ?? Data() { return data }
+        let mistake = "\(name)_FILE: cannot read \(path.printable): \(String(cString: strerror(errno)))"
+        throw SettingMistakes(all: [mistake], temporary: [mistake])
     }
 }

@@ -2,32 +2,56 @@ import Foundation
 import NIOCore
 
 extension Settings {
-    /// Throws if the server cannot listen on one of its ports, so that it fails before it starts anything.
-    func checkPorts() throws {
-        let table = SettingTable.shared
-        var mistakes: [String] = []
-        for (name, address) in [(table.listen.name, self.listen), (table.metricsListen.name, self.metricsListen)] {
-            guard let address, address.port != 0, let reason = address.obstacle else { continue }
-            mistakes.append("\(name) \(address.host):\(address.port): \(reason)")
+    /// Waits until the server can listen on its ports, because a server that it replaces may still close them. Throws
+    /// if that does not happen, so that the server fails before it starts anything.
+    ///
+    /// - Parameters:
+    ///   - attempts: the maximum number of attempts.
+    ///   - pause: waits between two attempts.
+    func awaitPorts(
+        attempts: Int = 50,
+        pause: () async throws -> Void = { try await Task.sleep(for: .milliseconds(100)) }
+    ) async throws {
+        for _ in 1..<attempts {
+            do throws(SettingMistakes) {
+                return try checkPorts()
+            } catch {
+                guard error.areTemporary else { throw error }
+            }
+            try await pause()
         }
-        if !mistakes.isEmpty { throw SettingMistakes(all: mistakes) }
+        try checkPorts()
+    }
+
+    /// Throws if the server cannot listen on one of its ports.
+    func checkPorts() throws(SettingMistakes) {
+        let table = SettingTable.shared
+        var (mistakes, temporary): ([String], [String]) = ([], [])
+        for (name, address) in [(table.listen.name, self.listen), (table.metricsListen.name, self.metricsListen)] {
+            guard let address, address.port != 0, let obstacle = address.obstacle else { continue }
+            mistakes.append("\(name) \(address.host):\(address.port): \(obstacle.reason)")
+            if obstacle.isTemporary { temporary.append(mistakes[mistakes.count - 1]) }
+        }
+        if !mistakes.isEmpty { throw SettingMistakes(all: mistakes, temporary: temporary) }
     }
 }
 
 extension Address {
-    /// The reason why a server cannot listen at this address; nil if it can. Binds the address but does not listen,
-    /// because a client that connected now would get no answer.
-    fileprivate var obstacle: String? {
+    /// The reason why a server cannot listen at this address, and whether it may be able to later; nil if it can. Binds
+    /// the address but does not listen, because a client that connected now would get no answer.
+    fileprivate var obstacle: (reason: String, isTemporary: Bool)? {
         guard let address = try? SocketAddress.makeAddressResolvingHost(host, port: port) else {
-            return "not an address of this machine"
+            return ("not an address of this machine", false)
         }
         let descriptor = socket(address.protocol.rawValue, Int32(SOCK_STREAM.rawValue), 0)
-        guard descriptor >= 0 else { return String(cString: strerror(errno)) }
+        guard descriptor >= 0 else { return (String(cString: strerror(errno)), false) }
         defer { close(descriptor) }
         var isReused: Int32 = 1
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
         let status = address.withSockAddr { bind(descriptor, $0, socklen_t($1)) }
         if status == 0 { return nil }
-        return errno == EADDRINUSE ? "another program has the port" : String(cString: strerror(errno))
+        // At the boot of a machine, its network may get the address later.
+        let isTemporary = [EADDRINUSE, EADDRNOTAVAIL].contains(errno)
+        return (errno == EADDRINUSE ? "another program has the port" : String(cString: strerror(errno)), isTemporary)
     }
 }

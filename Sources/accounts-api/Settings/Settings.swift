@@ -12,13 +12,14 @@ struct Settings: Sendable {
     /// Reads and validates all settings. Throws all mistakes together.
     init(_ source: SettingSource) throws(SettingMistakes) {
         var values: [String: any Sendable] = [:]
-        var mistakes: [String] = []
+        var (mistakes, temporary): ([String], [String]) = ([], [])
         for setting in SettingTable.entries {
             do throws(SettingMistakes) {
                 values[setting.name] = try setting.read(from: source)
             } catch {
                 // A setting that depends on another one has its mistakes, too.
                 mistakes += error.all.filter { !mistakes.contains($0) }
+                temporary += error.temporary
             }
         }
         self.values = values
@@ -36,7 +37,7 @@ struct Settings: Sendable {
                 mistakes += error.mistakes.map { "\(SettingTable.shared.applicationsFile.name): \($0)" }
             }
         }
-        if !mistakes.isEmpty { throw SettingMistakes(all: mistakes) }
+        if !mistakes.isEmpty { throw SettingMistakes(all: mistakes, temporary: temporary) }
     }
 
     subscript<Value>(dynamicMember setting: KeyPath<SettingTable, Setting<Value>>) -> Value {

@@ -1,4 +1,5 @@
 import Accounts
+import Foundation
 import TestSupport
 import Testing
 
@@ -18,5 +19,67 @@ struct SettingsPortTests {
         async let connections = onThread { (0..<3000).count { _ in (try? RawClient(port: port)) != nil } }
         for _ in 0..<500 { try settings.checkPorts() }
         #expect(try await connections == 0)
+    }
+
+    private static func settings(listen: String) throws -> Settings {
+        try Settings(
+            SettingSource(environment: [
+                "DATABASE_URL": "host=/nowhere", "ACCOUNTS_KEYS": TestSignups.keys, "LISTEN": listen,
+                "METRICS_LISTEN": "off",
+            ])
+        )
+    }
+
+    @Test func `a server waits for a port that its predecessor is about to close`() async throws {
+        let holder = try HeldPort()
+        let settings = try Self.settings(listen: "127.0.0.1:\(holder.port)")
+        var pauses = 0
+        try await settings.awaitPorts {
+            pauses += 1
+            if pauses == 3 { holder.release() }
+        }
+        #expect(pauses == 3)
+    }
+
+    @Test func `a port that stays taken is a temporary mistake`() async throws {
+        let holder = try HeldPort()
+        let taken = try Self.settings(listen: "127.0.0.1:\(holder.port)")
+        var pauses = 0
+        let error = await #expect(throws: SettingMistakes.self) {
+            try await taken.awaitPorts(attempts: 4) { pauses += 1 }
+        }
+        #expect(pauses == 3 && error?.areTemporary == true)
+        #expect(error?.all == ["LISTEN 127.0.0.1:\(holder.port): another program has the port"])
+    }
+}
+
+/// A listening socket on a port of 127.0.0.1 that the system chooses.
+private final class HeldPort {
+    let port: Int
+    private var descriptor: Int32
+
+    init() throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let status = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) | listen(descriptor, 1) | getsockname(descriptor, $0, &length)
+            }
+        }
+        guard status == 0 else { throw POSIXError(.EADDRINUSE) }
+        self.descriptor = descriptor
+        port = Int(UInt16(bigEndian: address.sin_port))
+    }
+
+    func release() {
+        close(descriptor)
+        descriptor = -1
+    }
+
+    deinit {
+        if descriptor >= 0 { close(descriptor) }
     }
 }
