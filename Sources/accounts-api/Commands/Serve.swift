@@ -23,6 +23,8 @@ struct Serve: AsyncParsableCommand {
     @OptionGroup var flags: SettingFlags
     @Flag(help: "Applies pending migrations first; for a service with one server.")
     var migrate = false
+    @Flag(help: "Starts even if the flow ends more than a tenth of the unfinished sign-ups, and erases these.")
+    var accept = false
 
     func run() async throws {
         let dumpsRemain = MemoryDumps.forbid()
@@ -45,7 +47,7 @@ struct Serve: AsyncParsableCommand {
                 logger.notice("migrated", metadata: ["migration": "\(name)"])
             }
         }
-        try await Server(settings, logger: logger).run()
+        try await Server(settings, logger: logger, acceptsLoss: accept).run()
     }
 }
 
@@ -53,10 +55,13 @@ struct Serve: AsyncParsableCommand {
 struct Server {
     private let settings: Settings
     private let logger: Logger
+    private let acceptsLoss: Bool
 
-    init(_ settings: Settings, logger: Logger) {
+    /// - Parameter acceptsLoss: whether the server starts even if its flow ends more than a tenth of the sign-ups.
+    init(_ settings: Settings, logger: Logger, acceptsLoss: Bool = false) {
         self.settings = settings
         self.logger = logger
+        self.acceptsLoss = acceptsLoss
     }
 
     func run() async throws {
@@ -152,6 +157,7 @@ struct Server {
             outbox: outbox,
             metrics: metrics
         )
+        try await checkLoss(signups)
         // At the level debug, the library logs all properties of each service.
         var lifecycle = logger
         lifecycle.logLevel = max(logger.logLevel, .info)
@@ -211,6 +217,33 @@ struct Server {
         breached?.shutdown()
         images.shutdown()
         transport?.shutdown()
+    }
+
+    /// Throws if the flow ends more than a tenth of the sign-ups that the servers before have kept.
+    private func checkLoss(_ signups: Signups) async throws {
+        let loss: Signups.EndedByFlow
+        do throws(DatabaseError) {
+            loss = try await signups.endedByFlow()
+        } catch {
+            guard error.isTemporary else { throw error }
+            logger.warning(
+                "cannot count the sign-ups that the flow ends",
+                metadata: ["reason": "\(error)"]
+            )
+            return
+        }
+        if loss.ended == 0 { return }
+        if loss.isLoss, !acceptsLoss {
+            throw Refused(
+                description: "the flow \(settings.flow.id) would end \(loss.ended) of "
+                    + "\(counted(loss.drafts, "unfinished sign-up")) now, because its \"idle\" is shorter than before: "
+                    + "see accounts-api flow diff, and pass --accept once to erase them"
+            )
+        }
+        logger.warning(
+            "the flow ends sign-ups",
+            metadata: ["ended": "\(loss.ended)", "drafts": "\(loss.drafts)", "flow": "\(settings.flow.id)"]
+        )
     }
 
     private func eventSender(

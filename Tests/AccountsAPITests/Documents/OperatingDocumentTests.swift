@@ -145,6 +145,8 @@ struct OperatingDocumentTests {
                 case "applications list": arguments += ["--applications-file", "docs/applications.yaml"]
                 case "brand check": arguments.append("examples/brand/brand.yaml")
                 case "texts check": arguments.append("examples/texts/ja.yaml")
+                case "flow diff":
+                    arguments += Array(repeating: "Sources/Accounts/Flow/signup.yaml", count: 2) + ["--database"]
                 case "flow check": arguments.append("Sources/Accounts/Flow/signup.yaml")
                 default: break
                 }

@@ -19,6 +19,9 @@ struct DraftReference: ExpressibleByArgument, Sendable {
     /// the first digits of an id, it writes one only if no id begins with them.
     var isSearch: Bool { id == nil && prefix == nil }
 
+    /// Whether ``find(by:)`` may need the keys, to search by an address or a username.
+    var needsKeys: Bool { id == nil }
+
     /// Throws ``NotFound`` if there is no such draft, and ``Refused`` if there are several.
     func find(by worker: Operator) async throws -> ID<Draft> {
         if let id { return id }

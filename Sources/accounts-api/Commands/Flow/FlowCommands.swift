@@ -4,7 +4,7 @@ import ArgumentParser
 struct FlowCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "flow",
-        abstract: "Validates and shows the flow of a sign-up.",
-        subcommands: [Check.self, Show.self]
+        abstract: "Validates, compares and shows the flow of a sign-up.",
+        subcommands: [Check.self, Diff.self, Show.self]
     )
 }

@@ -48,18 +48,19 @@ extension FlowCommands {
                     rows.append([
                         .init(name), .init(field.name.rawValue), .init(field.labels[language] ?? ""),
                         .init(type(of: field.kind).name), .init(field.isRequired ? "yes" : "no"),
-                        .init(rules(of: field, in: language)),
+                        .init(FlowCommands.rules(of: field, in: language)),
                     ])
                 }
             }
             return "\(flow.id)\n\n" + Table(["STEP", "FIELD", "LABEL", "KIND", "REQUIRED", "RULES"], rows).text
         }
+    }
 
-        private func rules(of field: Field, in language: Language) -> String {
-            let rules = field.kind.rules(in: language).filter { !["document", "sha256"].contains($0.name) }
-            let words = rules.map { "\($0.name) \($0.value.brief)" }
-            return (field.isIdentifier ? ["identifier"] + words : words).joined(separator: ", ")
-        }
+    /// The rules of a field in one line, such as `identifier, max 254`.
+    static func rules(of field: Field, in language: Language) -> String {
+        let rules = field.kind.rules(in: language).filter { !["document", "sha256"].contains($0.name) }
+        let words = rules.map { "\($0.name) \($0.value.brief)" }
+        return (field.isIdentifier ? ["identifier"] + words : words).joined(separator: ", ")
     }
 }
 

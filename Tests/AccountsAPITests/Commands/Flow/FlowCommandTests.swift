@@ -50,6 +50,33 @@ struct FlowCommandTests {
         #expect(nowhere.errorOutput == "/nowhere/signup.yaml: cannot read the file as UTF-8 text\n")
     }
 
+    @Test func `flow diff lists the lifetimes and fields that differ`() async throws {
+        try await withFile(Self.validFlow) { old in
+            #expect(
+                try await CommandRun.of("flow", "diff", old, old).output
+                    == "tea@2 → tea@2\nno field and no lifetime differs\n"
+            )
+            let changed = Self.validFlow.replacing("version: 2", with: "version: 3\ndraft: {idle: 30m}")
+                .replacing("name: drink", with: "name: cup")
+            try await withFile(changed) { new in
+                let run = try await CommandRun.of("flow", "diff", old, new)
+                #expect(run.status == 0)
+                #expect(
+                    run.output == """
+                        tea@2 → tea@3
+                        ~ draft.idle: 24 h → 30 min
+                        - first.drink: choice, optional, choose one, options tea|coffee
+                        + first.cup: choice, optional, choose one, options tea|coffee
+
+                        """
+                )
+                let json = try await CommandRun.of("flow", "diff", old, new, "--json").json
+                #expect(json["new"] == "tea@3" && json["signups"] == .null)
+                #expect(json["changes"]?.texts(of: "name") == ["draft.idle", "first.drink", "first.cup"])
+            }
+        }
+    }
+
     @Test func `flow show prints a line for each field`() async throws {
         try await withFile(Self.validFlow) { file in
             let run = try await CommandRun.of("flow", "show", "--language", "ko", settings: ["FLOW_FILE": file])

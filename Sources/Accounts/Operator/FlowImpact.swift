@@ -1,0 +1,78 @@
+/// What another flow does to the unfinished sign-ups.
+package struct FlowImpact: Sendable {
+    /// The number of sign-ups that are neither committed nor expired under the flow before.
+    package let drafts: Int
+    /// The number of those that expire as soon as the other flow is used.
+    package let ended: Int
+    /// The number of those whose answers were validated under both flows: the newest of those that do not end.
+    package let examined: Int
+    /// The fields whose answer holds under the flow before and not under the other one, with the number of sign-ups.
+    package let refused: [(field: String, drafts: Int)]
+    /// The steps that the person has to answer before the step at which the sign-up is, with the number of sign-ups.
+    package let reopened: [(step: String, drafts: Int)]
+}
+
+extension Operator {
+    /// Returns what a change from the flow `old` to the flow `new` does to the sign-ups. Changes nothing.
+    ///
+    /// - Parameter limit: the maximum number of sign-ups that are decrypted and validated.
+    package func impact(
+        of new: Flow,
+        after old: Flow,
+        limit: Int = 10_000
+    ) async throws(DatabaseError) -> FlowImpact {
+        let (before, after) = (signups.following(old), signups.following(new))
+        let isAlive: SQL = "account_id IS NULL AND flow NOT LIKE '%/%' AND now() < \(before.deadline)"
+        let rows = try await database.transaction(
+            "SELECT count(*), count(*) FILTER (WHERE now() >= \(after.deadline)) FROM drafts WHERE \(isAlive)",
+            """
+            SELECT id, token_hash FROM drafts WHERE \(isAlive) AND now() < \(after.deadline)
+             ORDER BY id DESC LIMIT \(limit)
+            """
+        )
+        let (drafts, ended) = try rows[0].only.decode(Int.self, Int.self)
+        var examined = 0
+        var (refused, reopened): ([String: Int], [String: Int]) = ([:], [:])
+        for row in rows[1] {
+            let (id, tokenHash) = try row.decode(ID<Draft>.self, [UInt8].self)
+            // A draft that has ended meanwhile, or that the key ring does not decrypt, is not examined.
+            guard let draft = try await before.unfinished(id, tokenHash),
+                let changed = try await after.unfinished(id, tokenHash)
+            else { continue }
+            examined += 1
+            let (context, other) = (before.validationContext(of: draft), after.validationContext(of: changed))
+            for field in new.fields {
+                guard let same = old.field(named: field.name), same.kind.holds(same.name, in: context),
+                    other.values.contains(field.name), !field.kind.holds(field.name, in: other)
+                else { continue }
+                refused[field.name.rawValue, default: 0] += 1
+            }
+            let progress = before.progress(of: draft)
+            if let next = after.progress(of: changed).next?.name, next != progress.next?.name,
+                progress.states[next].map({ $0 == .complete }) ?? true
+            {
+                reopened[next.rawValue, default: 0] += 1
+            }
+        }
+        return FlowImpact(
+            drafts: drafts,
+            ended: ended,
+            examined: examined,
+            refused: new.fields.compactMap { field in refused[field.name.rawValue].map { (field.name.rawValue, $0) } },
+            reopened: new.steps.compactMap { step in reopened[step.name.rawValue].map { (step.name.rawValue, $0) } }
+        )
+    }
+}
+
+extension Signups {
+    /// Returns the draft; nil if it has ended, or if it cannot be decrypted.
+    fileprivate func unfinished(_ id: ID<Draft>, _ tokenHash: [UInt8]) async throws(DatabaseError) -> Draft? {
+        do throws(FindError) {
+            let draft = try await find(id, tokenHash: tokenHash)
+            return draft.account == nil ? draft : nil
+        } catch {
+            if case .database(let error) = error { throw error }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,30 @@
+extension Signups {
+    /// The number of unfinished sign-ups, and of those that would end as soon as a server with this flow starts,
+    /// although the servers before it have kept them.
+    package struct EndedByFlow: Equatable, Sendable {
+        package let drafts: Int
+        package let ended: Int
+
+        /// Whether more than a tenth would end.
+        package var isLoss: Bool { ended * 10 > drafts }
+    }
+
+    /// Counts the sign-ups that this flow would end, because its idle time is shorter than that of the servers before.
+    ///
+    /// Servers erase expired drafts within minutes. So a draft that had expired an hour before the last change of any
+    /// draft was kept by servers with a longer idle time. Drafts that have expired since then do not count: after an
+    /// outage, all of them may have expired. Throws a temporary error if there are so many drafts that the count takes
+    /// longer than ten seconds.
+    package func endedByFlow() async throws(DatabaseError) -> EndedByFlow {
+        let row = try await database.transaction(
+            "SET LOCAL statement_timeout = '10s'",
+            """
+            SELECT count(*), count(*) FILTER (WHERE \(deadline) < last.change - interval '1 hour')
+              FROM drafts, (SELECT max(updated_at) AS change FROM drafts) AS last
+             WHERE account_id IS NULL AND flow NOT LIKE '%/%'
+            """
+        )[1].only
+        let (drafts, ended) = try row.decode(Int.self, Int.self)
+        return EndedByFlow(drafts: drafts, ended: ended)
+    }
+}
