@@ -9,6 +9,7 @@ struct OperatorFlags: ParsableArguments {
     @Option(\.flow) var flowFile: String?
     @Option(name: .customLong("operator"), help: "Your name in audit records; the default is your login name.")
     var name: String?
+    @Flag(help: "Prints whole tables, even if they are wider than the terminal.") var wide = false
     @Flag(help: "Prints JSON.") var json = false
 
     /// Runs the body with an operator, and closes the database afterwards.

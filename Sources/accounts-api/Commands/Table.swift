@@ -1,47 +1,113 @@
 import Accounts
 
-/// A table of text. Each column is as wide as its widest cell; if the terminal is narrower than the table, the widest
-/// columns are shortened.
+/// A table of text. Each column is as wide as its widest cell.
+///
+/// If the terminal is narrower than the table, ids are shortened to their first digits, then columns that the command can do
+/// without are omitted, then the widest columns are shortened, but never the first one. The last column is never
+/// shortened: it takes what is left, and a longer text continues on further lines.
 struct Table {
     /// A text, and its style on a terminal with colours.
     struct Cell: ExpressibleByStringInterpolation {
         let text: String
+        /// The text in a table that is wider than the terminal.
+        let brief: String
         var paint = Paint.plain
 
         init(_ text: String, _ paint: Paint = .plain) {
             self.text = text.printable
             self.paint = paint
+            brief = self.text
         }
 
         init(stringLiteral text: String) {
             self.init(text)
         }
+
+        /// - Parameter brief: the text in a table that is wider than the terminal.
+        init(_ text: String, brief: String, _ paint: Paint = .plain) {
+            (self.text, self.brief) = (text.printable, brief.printable)
+            self.paint = paint
+        }
+
+        /// An id that commands also find by its first digits. Twelve of them are the time in milliseconds.
+        init<Owner>(id: ID<Owner>) {
+            text = "\(id)"
+            brief = String(text.prefix(13))
+        }
     }
 
+    /// The minimum width of a column in a table that is too wide.
+    private static let least = 8
+    /// The width for which the last column makes the others shorter.
+    private static let leastOfLast = 20
+
+    private let header: [String]
     private let rows: [[Cell]]
+    private let dispensable: [String]
 
-    /// - Parameter header: the names of the columns.
-    init(_ header: [String], _ rows: [[Cell]]) {
-        self.rows = [header.map { Cell($0, .bold) }] + rows
+    /// - Parameters:
+    ///   - header: the names of the columns.
+    ///   - dispensable: the names of columns that may be omitted, the first one first.
+    init(_ header: [String], _ rows: [[Cell]], omittingIfNarrow dispensable: [String] = []) {
+        (self.header, self.rows, self.dispensable) = (header.map(\.printable), rows, dispensable)
     }
 
-    var text: String { text(within: Terminal.size?.columns, inColours: Terminal.hasColours) }
+    var text: String { text(isWide: false) }
+
+    /// - Parameter isWide: whether the table may be wider than the terminal.
+    func text(isWide: Bool) -> String {
+        text(within: isWide ? nil : Terminal.size?.columns, inColours: Terminal.hasColours)
+    }
 
     /// - Parameter limit: the maximum width of a line in columns; nil for no limit.
     func text(within limit: Int?, inColours: Bool = false) -> String {
-        var widths = (0..<(rows.first?.count ?? 0)).map { column in rows.map { $0[column].text.columns }.max() ?? 0 }
-        // The first column keeps its width, because a shortened id is useless.
-        while let limit, widths.reduce(2 * (widths.count - 1), +) > limit,
-            let widest = widths.indices.dropFirst().max(by: { widths[$0] < widths[$1] }), widths[widest] > 8
-        {
-            widths[widest] -= 1
+        var columns = Array(header.indices)
+        var widths = self.widths(\.text)
+        if let limit, Self.width(columns, widths) > limit {
+            widths = self.widths(\.brief)
+            let last = columns[columns.count - 1]
+            let natural = widths[last]
+            widths[last] = min(natural, Self.leastOfLast)
+            for name in dispensable where Self.width(columns, widths) > limit {
+                columns.removeAll { header[$0] == name }
+            }
+            while Self.width(columns, widths) > limit,
+                let widest = columns.dropFirst().dropLast().max(by: { widths[$0] < widths[$1] }),
+                widths[widest] > Self.least
+            {
+                widths[widest] -= 1
+            }
+            widths[last] = min(natural, max(Self.least, widths[last] + limit - Self.width(columns, widths)))
+            return lines(columns, widths, \.brief, inColours)
         }
-        return rows.map { row in
-            let last = row.lastIndex { !$0.text.isEmpty } ?? -1
-            return row.indices.prefix(through: last).map { column in
-                let word = row[column].text.shortened(to: widths[column])
-                let gap = column == last ? 0 : widths[column] - word.columns + 2
-                return (inColours ? row[column].paint.on(word) : word) + String(repeating: " ", count: gap)
+        return lines(columns, widths, \.text, inColours)
+    }
+
+    private func widths(_ text: (Cell) -> String) -> [Int] {
+        header.indices.map { column in
+            rows.reduce(header[column].columns) { max($0, text($1[column]).columns) }
+        }
+    }
+
+    private static func width(_ columns: [Int], _ widths: [Int]) -> Int {
+        columns.reduce(2 * (columns.count - 1)) { $0 + widths[$1] }
+    }
+
+    private func lines(_ columns: [Int], _ widths: [Int], _ text: (Cell) -> String, _ inColours: Bool) -> String {
+        let all = [header.map { Cell($0, .bold) }] + rows
+        return all.map { row in
+            let filled = columns.prefix { column in columns.contains { $0 >= column && !row[$0].text.isEmpty } }
+            guard let last = filled.last else { return "" }
+            let indent = filled.dropLast().reduce(0) { $0 + widths[$1] + 2 }
+            let isLastColumn = last == columns.last
+            return filled.map { column in
+                let parts =
+                    column == last && isLastColumn
+                    ? text(row[column]).wrapped(to: widths[column]) : [text(row[column]).shortened(to: widths[column])]
+                let gap = column == last ? 0 : widths[column] - parts[0].columns + 2
+                return parts.map { inColours ? row[column].paint.on($0) : $0 }
+                    .joined(separator: "\n" + String(repeating: " ", count: indent))
+                    + String(repeating: " ", count: gap)
             }.joined()
         }.joined(separator: "\n")
     }
@@ -57,6 +123,27 @@ extension String {
             short.append(character)
         }
         return short + "…"
+    }
+
+    /// The text in lines of at most `width` columns, broken between words where possible. At least one line.
+    func wrapped(to width: Int) -> [String] {
+        var lines = [""]
+        for word in split(separator: " ", omittingEmptySubsequences: false) {
+            let line = lines[lines.count - 1]
+            let longer = line.isEmpty ? String(word) : "\(line) \(word)"
+            if longer.columns <= width {
+                lines[lines.count - 1] = longer
+                continue
+            }
+            if !line.isEmpty { lines.append("") }
+            for character in word {
+                if (lines[lines.count - 1] + "\(character)").columns > width, !lines[lines.count - 1].isEmpty {
+                    lines.append("")
+                }
+                lines[lines.count - 1].append(character)
+            }
+        }
+        return lines
     }
 
     /// The text with U+FFFD in place of control characters and of characters that change the text direction.

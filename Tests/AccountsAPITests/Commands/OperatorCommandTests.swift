@@ -767,12 +767,81 @@ struct OperatorCommandTests {
         #expect(missing.errorOutput.contains("DATABASE_URL") && missing.errorOutput.contains("ACCOUNTS_KEYS"))
     }
 
-    @Test func `a table shortens its widest columns to fit the terminal, but never the first`() {
+    @Test func `a table shortens its widest columns to fit the terminal, but neither the first nor the last`() {
         let table = Table(["0123456789", "a long long word", "한국어로 긴 낱말"], [["1", "2", "3"]])
         let lines = table.text(within: 36).split(separator: "\n")
-        #expect(lines[0] == "0123456789  a long lon…  한국어로 …")
+        #expect(lines[0] == "0123456789  a long …  한국어로 긴")
+        #expect(lines[1] == "                      낱말")
         #expect(table.text(within: nil).hasPrefix("0123456789  a long long word  한국어로 긴 낱말"))
         #expect(table.text(within: 1).hasPrefix("0123456789  "))
+    }
+
+    private static let outbox = Table(
+        ["ID", "STATE", "TEMPLATE", "ATTEMPTS", "LAST ERROR"],
+        [
+            [
+                .init(id: ID<Draft>("01a1ff41-2d4e-7b63-8f5a-0b6c2d9e1a53")!), "waiting", "verification-code", "12",
+                "not delivered yet: 4.7.1 Greylisted, please come back later",
+            ],
+            [.init(id: ID<Draft>("01a1ff41-2d4f-7b63-8f5a-0b6c2d9e1a53")!), "delivered", "recovery-code", "1", ""],
+        ],
+        omittingIfNarrow: ["ATTEMPTS"]
+    )
+
+    @Test(
+        arguments: [
+            (
+                110,
+                """
+                ID             STATE      TEMPLATE           ATTEMPTS  LAST ERROR
+                01a1ff41-2d4e  waiting    verification-code  12        not delivered yet: 4.7.1 Greylisted, please come back
+                                                                       later
+                01a1ff41-2d4f  delivered  recovery-code      1
+                """
+            ),
+            (
+                70,
+                """
+                ID             STATE      TEMPLATE           LAST ERROR
+                01a1ff41-2d4e  waiting    verification-code  not delivered yet: 4.7.1
+                                                             Greylisted, please come
+                                                             back later
+                01a1ff41-2d4f  delivered  recovery-code
+                """
+            ),
+        ]
+    )
+    func `a narrow table shortens ids, omits what it can do without, and wraps the last column`(
+        width: Int,
+        text: String
+    ) {
+        #expect(Self.outbox.text(within: width) == text)
+        #expect(text.split(separator: "\n").allSatisfy { $0.count <= width })
+    }
+
+    @Test func `a table that fits is printed as it is`() {
+        let text = Self.outbox.text(within: 140)
+        #expect(text == Self.outbox.text(within: nil) && text.contains("01a1ff41-2d4e-7b63-8f5a-0b6c2d9e1a53"))
+    }
+
+    @Test func `lists fit a terminal of 80 columns, unless --wide is given`() async throws {
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
+            let settings = [
+                "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys, "USER": "mina",
+            ]
+            try await service.signups.funnel.flush(to: service.database)
+            for (arguments, line) in [
+                (["drafts", "list"], "1 of 1 draft"), (["drafts", "funnel"], "code "),
+            ] {
+                let terminal = try TerminalSession(columns: 80, lines: 24, arguments, settings: settings)
+                let screen = try await terminal.expect(line)
+                #expect(screen.timedOut == nil && !screen.text.contains("…"), "\(screen.text)")
+                #expect(try await terminal.end().status == 0)
+            }
+            let wide = try TerminalSession(columns: 80, lines: 24, ["drafts", "list", "--wide"], settings: settings)
+            #expect(try await wide.expect("1 of 1 draft").text.contains("\(draft.id)"))
+        }
     }
 
     @Test func `colours do not widen a column`() {
@@ -841,6 +910,7 @@ struct OperatorCommandTests {
     )
     func `a bar is drawn in eighths of a character`(part: Double, bar: String) {
         #expect(FunnelReport.bar(part) == bar)
+        #expect(FunnelReport.bar(part, of: 8).count <= 8 && FunnelReport.bar(part, of: 8).isEmpty == bar.isEmpty)
     }
 
     // MARK: - Hashing

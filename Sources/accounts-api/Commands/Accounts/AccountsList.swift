@@ -26,7 +26,7 @@ extension AccountCommands {
             let accounts = try await flags.withOperator(writesAudit: !filter.identifiers.isEmpty, needsKeys: false) {
                 try await $0.accounts(filter, limit: page.limit, after: page.after?.id)
             }
-            print(flags.json ? accounts.json("accounts", \.json).text : Self.text(of: accounts))
+            print(flags.json ? accounts.json("accounts", \.json).text : Self.text(of: accounts, isWide: flags.wide))
         }
 
         private var filter: AccountFilter {
@@ -43,12 +43,12 @@ extension AccountCommands {
             }
         }
 
-        private static func text(of page: ListPage<AccountSummary>) -> String {
+        private static func text(of page: ListPage<AccountSummary>, isWide: Bool) -> String {
             if page.total == 0 { return "no accounts" }
             let rows = page.items.map { account -> [Table.Cell] in
                 let lastUsed = account.lastUsedAt.map { relative($0, to: page.now) }
                 let cells: [Table.Cell] = [
-                    .init("\(account.id)"), .init(relative(account.createdAt, to: page.now)),
+                    .init(id: account.id), .init(relative(account.createdAt, to: page.now)),
                     .init(account.state.rawValue, account.state == .disabled ? .yellow : .plain),
                 ]
                 let texts = [
@@ -58,7 +58,8 @@ extension AccountCommands {
                 return cells + texts.map { Table.Cell($0) }
             }
             let header = ["ID", "CREATED", "STATE", "ADDRESS", "USERNAME", "FACTORS", "LAST USED"]
-            return Table(header, rows).text + "\n\n" + page.summary(of: "account")
+            let table = Table(header, rows, omittingIfNarrow: ["FACTORS", "CREATED"])
+            return "\(table.text(isWide: isWide))\n\n\(page.summary(of: "account"))"
         }
     }
 }

@@ -27,10 +27,10 @@ extension AuditCommands {
             let records = try await flags.withOperator(needsKeys: false) {
                 try await $0.audit(filter, limit: page.limit, after: page.after)
             }
-            print(flags.json ? records.json("records", \.json).text : Self.text(of: records))
+            print(flags.json ? records.json("records", \.json).text : Self.text(of: records, isWide: flags.wide))
         }
 
-        private static func text(of page: ListPage<AuditRecord>) -> String {
+        private static func text(of page: ListPage<AuditRecord>, isWide: Bool) -> String {
             if page.total == 0 { return "no audit records" }
             let rows = page.items.map { record -> [Table.Cell] in
                 [
@@ -38,7 +38,7 @@ extension AuditCommands {
                     .init(record.act), .init(record.subjectText ?? ""),
                 ]
             }
-            return Table(["AT", "OPERATOR", "ROLE", "ACT", "SUBJECT"], rows).text + "\n\n"
+            return Table(["AT", "OPERATOR", "ROLE", "ACT", "SUBJECT"], rows).text(isWide: isWide) + "\n\n"
                 + page.summary(of: "audit record")
         }
     }

@@ -23,20 +23,24 @@ extension DraftCommands {
             if flags.json {
                 print(JSON.array(reports.map(\.json)).text)
             } else {
-                print(reports.isEmpty ? "no sign-ups in this period" : reports.map(\.text).joined(separator: "\n\n"))
+                print(
+                    reports.isEmpty
+                        ? "no sign-ups in this period"
+                        : reports.map { $0.text(isWide: flags.wide) }.joined(separator: "\n\n")
+                )
             }
         }
     }
 }
 
 extension FunnelReport {
-    fileprivate var text: String {
+    fileprivate func text(isWide: Bool) -> String {
         let started = max(1, steps.map(\.entered).max() ?? 0)
         let rows = steps.map { step -> [Table.Cell] in
             [
                 .init(step.name), "\(step.entered)", "\(step.passed)",
                 .init(Self.percent(step.passed, of: step.entered)),
-                .init(Self.bar(Double(step.passed) / Double(started)), .green),
+                Self.barCell(Double(step.passed) / Double(started)),
                 .init(step.medianSeconds.map { span(of: $0) } ?? ""),
                 .init(step.abandoned > 0 ? "\(step.abandoned)" : "", .yellow),
                 .init(step.removed > 0 ? "\(step.removed)" : ""),
@@ -46,16 +50,21 @@ extension FunnelReport {
         let header = [
             "STEP", "ENTERED", "CONTINUED", "RATE", "SHARE OF STARTS", "MEDIAN", "ABANDONED", "REMOVED", "REFUSALS",
         ]
-        return "\(flow)\n\n" + Table(header, rows).text
+        return "\(flow)\n\n" + Table(header, rows, omittingIfNarrow: ["MEDIAN", "REMOVED"]).text(isWide: isWide)
     }
 
     private static func percent(_ part: Int, of whole: Int) -> String {
         whole > 0 ? "\((part * 100 + whole / 2) / whole) %" : ""
     }
 
-    /// Returns a bar of at most 20 columns, in steps of an eighth of a column.
-    static func bar(_ part: Double) -> String {
-        let eighths = Int((min(max(part, 0), 1) * 160).rounded())
+    /// The bar, which in a narrow table is drawn on a smaller scale and not cut.
+    private static func barCell(_ part: Double) -> Table.Cell {
+        .init(bar(part), brief: bar(part, of: 8), .green)
+    }
+
+    /// Returns a bar of at most that many columns, in steps of an eighth of a column.
+    static func bar(_ part: Double, of columns: Int = 20) -> String {
+        let eighths = Int((min(max(part, 0), 1) * Double(8 * columns)).rounded())
         let last = eighths % 8 > 0 ? String(Character(UnicodeScalar(0x2590 - UInt32(eighths % 8))!)) : ""
         return String(repeating: "█", count: eighths / 8) + last
     }

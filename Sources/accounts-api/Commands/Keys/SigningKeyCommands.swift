@@ -40,7 +40,8 @@ extension KeyCommands.Signing {
                         .init(key.retiredAt.map { relative($0, to: now) } ?? "-"),
                     ]
                 }
-                print(Table(["KID", "ALGORITHM", "STATE", "PUBLISHED", "CREATED", "LIVE", "RETIRED"], rows).text)
+                let header = ["KID", "ALGORITHM", "STATE", "PUBLISHED", "CREATED", "LIVE", "RETIRED"]
+                print(Table(header, rows).text(isWide: flags.wide))
             }
         }
 

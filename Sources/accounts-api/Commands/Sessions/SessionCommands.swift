@@ -36,7 +36,7 @@ struct SessionCommands: AsyncParsableCommand {
                         .init(relative(session.createdAt, to: now)), .init(relative(session.lastSeenAt, to: now)),
                     ]
                 }
-                print(Table(["SESSION", "NETWORK", "BROWSER", "CREATED", "USED"], rows).text)
+                print(Table(["SESSION", "NETWORK", "BROWSER", "CREATED", "USED"], rows).text(isWide: flags.wide))
             }
         }
 
