@@ -45,9 +45,10 @@ extension Operator {
         var drafts: [String: [DraftSummary]] = [:]
         var counts: [String: Int] = [:]
         for row in rows {
-            let (draft, number) = try summary(of: row)
+            var columns = row.columns
+            guard let draft = try summary(&columns) else { throw .unexpectedAnswer("a draft has no id") }
             drafts[draft.step, default: []].append(draft)
-            counts[draft.step] = number
+            counts[draft.step] = try columns.next()
         }
         // Drafts may be at steps of an earlier flow file, or of another flow such as the recovery.
         let known = flow.steps.map(\.name.rawValue)

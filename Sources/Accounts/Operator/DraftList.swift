@@ -46,12 +46,28 @@ package struct DraftSummary: Sendable {
 
 extension Operator {
     /// Returns the newest drafts that match the filter, newest first. A search for an address writes audit records.
-    package func drafts(_ filter: DraftFilter, limit: Int) async throws(DatabaseError) -> [DraftSummary] {
-        let matching: SQL = "drafts, \(expiry) WHERE \(condition(filter)) ORDER BY id DESC LIMIT \(limit)"
-        let rows = try await search(filter, "SELECT \(summary), 0 FROM \(matching)", over: matching)
-        var drafts: [DraftSummary] = []
-        for row in rows { drafts.append(try summary(of: row).draft) }
-        return drafts
+    ///
+    /// - Parameters:
+    ///   - limit: the maximum number of drafts on the page.
+    ///   - cursor: the last draft of the previous page; nil for the first page.
+    package func drafts(
+        _ filter: DraftFilter,
+        limit: Int,
+        after cursor: ID<Draft>? = nil
+    ) async throws(DatabaseError) -> ListPage<DraftSummary> {
+        let matching: SQL = "drafts, \(expiry) WHERE \(condition(filter))"
+        let rest: SQL = cursor.map { "\(matching) AND id < \($0)" } ?? matching
+        // One statement, so that the page and the number of drafts belong to the same moment.
+        let select: SQL = """
+            SELECT now(), total, page.*
+              FROM (SELECT count(*) AS total FROM \(matching)) AS counted LEFT JOIN (
+                SELECT \(summary) FROM \(rest) ORDER BY id DESC LIMIT \(limit + 1)
+              ) AS page ON true ORDER BY id DESC
+            """
+        let rows = try await search(filter, select, over: "\(rest) ORDER BY id DESC LIMIT \(limit)")
+        return try ListPage(rows, limit: limit, cursor: { "\($0.id)" }) { columns throws(DatabaseError) in
+            try summary(&columns)
+        }
     }
 
     /// Runs `statement` and returns its rows. If the filter has an address, first writes audit records about the
@@ -69,43 +85,33 @@ extension Operator {
     /// The columns of ``DraftSummary``, selected from `drafts` and ``expiry``.
     var summary: SQL {
         """
-        id, \(state), step, token_hash, sealed, revision, created_at, updated_at, deadline, now(),
+        id, \(state) AS state, step, token_hash, sealed, revision, created_at, updated_at, deadline, now() AS time,
         (SELECT coalesce(sum(failures), 0)::bigint FROM proofs WHERE draft = id)
         """
     }
 
-    /// Decodes the columns of ``summary``, followed by one number.
-    func summary(of row: Row) throws(DatabaseError) -> (draft: DraftSummary, number: Int) {
-        let (id, state, step, tokenHash, sealed, revision, createdAt, updatedAt, expiresAt, now, failures, number) =
-            try row.decode(
-                ID<Draft>.self,
-                String.self,
-                String.self,
-                [UInt8].self,
-                [UInt8].self,
-                Int.self,
-                Date.self,
-                Date.self,
-                Date.self,
-                Date.self,
-                Int.self,
-                Int.self
-            )
+    /// Decodes the columns of ``summary``; returns nil if they are NULL.
+    func summary(_ columns: inout Columns) throws(DatabaseError) -> DraftSummary? {
+        guard let id = try columns.next(ID<Draft>?.self) else { return nil }
+        let (state, step): (String, String) = (try columns.next(), try columns.next())
+        let (tokenHash, sealed): ([UInt8], [UInt8]) = (try columns.next(), try columns.next())
+        let revision: Int = try columns.next()
         let place = SealedPlace.draft(id, tokenHash: tokenHash, revision: revision)
         let address = signups.open(sealed, at: place).flatMap { signups.identifyingAddress(in: $0) }
-        let draft = DraftSummary(
+        let (createdAt, updatedAt): (Date, Date) = (try columns.next(), try columns.next())
+        let (expiresAt, now): (Date, Date) = (try columns.next(), try columns.next())
+        return DraftSummary(
             id: id,
             state: DraftState(rawValue: state) ?? .open,
             step: step,
             address: address?.masked,
             revision: revision,
-            failures: failures,
+            failures: try columns.next(),
             createdAt: createdAt,
             updatedAt: updatedAt,
             expiresAt: expiresAt,
             now: now
         )
-        return (draft, number)
     }
 
     /// A lateral join with the column `deadline`: the time when a draft expires or, for a committed draft, when its

@@ -3,7 +3,6 @@ package import Foundation
 /// A row of `events list`: an event and, if an application has not received it, its delivery to that application.
 package struct EventRow: Sendable {
     package let event: AccountEvent
-    package let now: Date
     /// The delivery to one application; nil if all applications that want the event have received it.
     package let waiting: Waiting?
 
@@ -17,42 +16,87 @@ package struct EventRow: Sendable {
     }
 }
 
+/// The place of a row in `events list`: an event and, if the row is about a delivery, its application.
+package struct EventRowCursor: Sendable, CustomStringConvertible {
+    package let event: ID<AccountEvent>
+    package let application: String?
+
+    /// Reads the description of a cursor, such as `01a1fdb2-1117-7906-a197-83af84022e4d` or, with an application,
+    /// `01a1fdb2-1117-7906-a197-83af84022e4d/shop`.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "/", maxSplits: 1)
+        guard let id = parts.first, let event = ID<AccountEvent>(String(id)) else { return nil }
+        self.init(event, parts.count > 1 ? String(parts[1]) : nil)
+    }
+
+    fileprivate init(_ event: ID<AccountEvent>, _ application: String?) {
+        (self.event, self.application) = (event, application)
+    }
+
+    package var description: String { application.map { "\(event)/\($0)" } ?? "\(event)" }
+
+    /// A condition on the rows that follow.
+    fileprivate var condition: SQL {
+        guard let application else { return "id < \(event)" }
+        return "(id < \(event) OR id = \(event) AND application > \(application))"
+    }
+}
+
 extension Operator {
     /// Returns the newest events, newest first. An event has one row for each application that has not received it, or
     /// one row if there is no such application.
     ///
     /// - Parameters:
     ///   - isUndelivered: whether to leave out events that all applications have received.
-    ///   - limit: the maximum number of rows.
-    package func events(isUndelivered: Bool, limit: Int) async throws(DatabaseError) -> [EventRow] {
+    ///   - limit: the maximum number of rows on the page.
+    ///   - cursor: the last row of the previous page; nil for the first page.
+    package func events(
+        isUndelivered: Bool,
+        limit: Int,
+        after cursor: EventRowCursor? = nil
+    ) async throws(DatabaseError) -> ListPage<EventRow> {
+        let matching: SQL = """
+            events LEFT JOIN deliveries ON event = id WHERE (event IS NOT NULL OR NOT \(isUndelivered))
+            """
+        let rest: SQL = cursor.map { "\(matching) AND \($0.condition)" } ?? matching
+        // One statement, so that the page and the number of rows belong to the same moment.
         let rows = try await database.read(
             """
-            SELECT id, type, events.sequence, created_at, events.account, now(), application, state,
-                   attempts, due_at, last_error
-              FROM events LEFT JOIN deliveries ON event = id
-             WHERE event IS NOT NULL OR NOT \(isUndelivered)
-             ORDER BY id DESC, application LIMIT \(limit)
+            SELECT now(), total, page.*
+              FROM (SELECT count(*) AS total FROM \(matching)) AS counted LEFT JOIN (
+                SELECT id, type, events.sequence, created_at, events.account, application, state, attempts, due_at,
+                       last_error
+                  FROM \(rest) ORDER BY id DESC, application LIMIT \(limit + 1)
+              ) AS page ON true ORDER BY id DESC, application
             """
         )
-        var events: [EventRow] = []
-        for row in rows {
-            var columns = row.columns
-            let (event, now) = (try AccountEvent(&columns), try columns.next(Date.self))
-            let (application, state): (String?, String?) = (try columns.next(), try columns.next())
-            let (attempts, dueAt): (Int?, Date?) = (try columns.next(), try columns.next())
-            let lastError: String? = try columns.next()
-            var waiting: EventRow.Waiting?
-            if let application, let state, let attempts, let dueAt {
-                waiting = .init(
-                    application: application,
-                    state: state,
-                    attempts: attempts,
-                    dueAt: dueAt,
-                    lastError: lastError
-                )
-            }
-            events.append(EventRow(event: event, now: now, waiting: waiting))
+        return try ListPage(
+            rows,
+            limit: limit,
+            cursor: { EventRowCursor($0.event.id, $0.waiting?.application).description }
+        ) { columns throws(DatabaseError) in try EventRow(&columns) }
+    }
+}
+
+extension EventRow {
+    /// Returns nil for the row that stands for an empty page.
+    fileprivate init?(_ columns: inout Columns) throws(DatabaseError) {
+        var first = columns
+        guard try first.next(ID<AccountEvent>?.self) != nil else { return nil }
+        event = try AccountEvent(&columns)
+        let (application, state): (String?, String?) = (try columns.next(), try columns.next())
+        let (attempts, dueAt): (Int?, Date?) = (try columns.next(), try columns.next())
+        let lastError: String? = try columns.next()
+        guard let application, let state, let attempts, let dueAt else {
+            waiting = nil
+            return
         }
-        return events
+        waiting = Waiting(
+            application: application,
+            state: state,
+            attempts: attempts,
+            dueAt: dueAt,
+            lastError: lastError
+        )
     }
 }

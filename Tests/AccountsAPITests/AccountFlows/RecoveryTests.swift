@@ -342,7 +342,7 @@ struct RecoveryTests {
             let kim = Browser(site)
             try await kim.recover()
             let worker = Operator(site.service.signups, name: "test")
-            let listed = try await worker.drafts(DraftFilter(), limit: 10).filter { $0.state == .open }
+            let listed = try await worker.drafts(DraftFilter(), limit: 10).items.filter { $0.state == .open }
             #expect(listed.map(\.step) == ["recovery/password"])
             let draft = try #require(try await worker.draft(listed[0].id))
             let obstacles = try await worker.following(draft).obstacles(of: draft)

@@ -69,13 +69,22 @@ struct EventCommandTests {
 
         let list = words(try await CommandRun.byMina("events", "list"))
         #expect(list[0] == "ID TYPE ACCOUNT SEQUENCE CREATED APPLICATION STATE ATTEMPTS DUE LAST ERROR")
-        #expect(list.dropFirst().map { $0.split(separator: " ")[0] } == [waiting[...], failed[...], delivered[...]])
+        #expect(list[1...3].map { $0.split(separator: " ")[0] } == [waiting[...], failed[...], delivered[...]])
         #expect(list[1].hasSuffix("1 1 h ago shop waiting 0 in 1 h"))
+        #expect(list[4] == "3 of 3 lines")
         #expect(list[2].hasSuffix("1 1 h ago shop failed 10 answered 500") && list[3].hasSuffix("1 1 h ago delivered"))
         let undelivered = words(try await CommandRun.byMina("events", "list", "--undelivered", "--limit", "1"))
-        #expect(undelivered == Array(list.prefix(2)))
+        #expect(undelivered == list.prefix(2) + ["1 of 2 lines; next page: --after \(waiting)/shop"])
+        let second = words(
+            try await CommandRun.byMina("events", "list", "--limit", "1", "--after", "\(waiting)/shop")
+        )
+        #expect(second == [list[0], list[2], "1 of 3 lines; next page: --after \(failed)/shop"])
+        let last = words(try await CommandRun.byMina("events", "list", "--limit", "1", "--after", "\(failed)/shop"))
+        #expect(last == [list[0], list[3], "1 of 3 lines"])
 
-        let json = try await CommandRun.byMina("events", "list", "--json").json
+        let page = try await CommandRun.byMina("events", "list", "--json").json
+        #expect(page["total"] == 3 && page["next"] == .null)
+        let json = try #require(page["events"])
         #expect(json.texts(of: "id") == [waiting, failed, delivered])
         #expect(json.texts(of: "state") == ["waiting", "failed", "delivered"])
         #expect(json.texts(of: "application") == ["shop", "shop", nil])

@@ -69,7 +69,8 @@ struct OperatorCommandTests {
 
             let list = try await command("drafts", "list")
             #expect(list.status == 0 && list.errorOutput.isEmpty)
-            let lines = list.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+            #expect(list.output.hasSuffix("\n\n3 of 3 drafts\n"))
+            let lines = list.output.split(separator: "\n").dropLast().map { $0.split(separator: " ").map(String.init) }
             #expect(lines.map { $0[0] } == ["ID", "\(park.id)", "\(lee.id)", "\(kim.id)"])
             #expect(lines.map { $0[1] } == ["STATE", "committed", "review", "open"])
             #expect(lines[0][4...] == ["FAILURES", "CREATED", "UPDATED", "EXPIRES"])
@@ -91,12 +92,17 @@ struct OperatorCommandTests {
                         "USER": "mina",
                     ]
                 )
-                guard case .array(let drafts) = try JSON.read(Array(run.output.utf8)) else {
-                    Issue.record("no list: \(run.output)")
-                    return
-                }
-                #expect(drafts.map { $0["id"]?.string } == found.map { "\($0.id)" }, "\(options)")
+                #expect(try run.json["drafts"]?.texts(of: "id") == found.map { "\($0.id)" }, "\(options)")
             }
+
+            let first = try await command("drafts", "list", "--limit", "2")
+            #expect(first.output.hasSuffix("\n\n2 of 3 drafts; next page: --after \(lee.id)\n"))
+            let second = try await command("drafts", "list", "--limit", "2", "--after", "\(lee.id)", "--json").json
+            #expect(second["drafts"]?.texts(of: "id") == ["\(kim.id)"])
+            #expect(second["total"] == 3 && second["next"] == .null)
+            let none = try await command("drafts", "list", "--state", "expired", "--json").json
+            #expect(none == ["drafts": [], "total": 0, "next": .null])
+            #expect(try await command("drafts", "list", "--state", "expired").output == "no drafts\n")
         }
     }
 

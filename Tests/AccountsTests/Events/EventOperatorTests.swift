@@ -29,7 +29,7 @@ struct EventOperatorTests {
                                       last_error = 'answered 500'
                 """
             )
-            let failed = try await mina.events(isUndelivered: true, limit: 10)
+            let failed = try await mina.events(isUndelivered: true, limit: 10).items
             #expect(failed.map { $0.waiting?.state } == ["failed", "failed"])
             #expect(failed.map { $0.waiting?.lastError } == ["answered 500", "answered 500"])
             let count1 = try await mina.retryEvents(of: "blog")
@@ -84,9 +84,9 @@ struct EventOperatorTests {
             try await service.database.store([shop])
             for _ in 1...3 { try session.run("SELECT write_event(gen_random_uuid(), 'account.updated')") }
             try session.run("DELETE FROM deliveries")
-            let delivered = try await mina.events(isUndelivered: false, limit: 10)
+            let delivered = try await mina.events(isUndelivered: false, limit: 10).items
             #expect(delivered.count == 3 && delivered.allSatisfy { $0.waiting == nil })
-            let undelivered = try await mina.events(isUndelivered: true, limit: 10)
+            let undelivered = try await mina.events(isUndelivered: true, limit: 10).items
             #expect(undelivered.isEmpty)
             let count3 = try await mina.replayEvents(of: "shop", since: Date() + 60)
             #expect(count3 == 0)

@@ -19,31 +19,30 @@ extension DraftCommands {
         @Option(help: "Only drafts at this step; review for drafts that are ready to commit.") var step: String?
         @Option(help: "Only drafts created longer ago than this, such as 2h.") var olderThan: Period?
         @Option(help: "Only drafts with this e-mail address.") var email: String?
-        @Option(help: "The maximum number of lines.") var limit = 50
+        @OptionGroup var page: PageFlags<Identity<Draft>>
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
             let filter = try DraftFilter(state: state, step: step, olderThan: olderThan, email: email)
-            guard (1...10_000).contains(limit) else {
-                throw ValidationError("invalid --limit \(limit): pass a number from 1 to 10000")
-            }
             let drafts = try await flags.withOperator(writesAudit: email != nil) {
-                try await $0.drafts(filter, limit: limit)
+                try await $0.drafts(filter, limit: page.limit, after: page.after?.id)
             }
-            print(flags.json ? JSON.array(drafts.map(\.json)).text : Self.table(of: drafts))
+            print(flags.json ? drafts.json("drafts", \.json).text : Self.text(of: drafts, isWide: flags.wide))
         }
 
-        private static func table(of drafts: [DraftSummary]) -> String {
-            if drafts.isEmpty { return "no drafts" }
-            let rows = drafts.map { draft in
+        private static func text(of page: ListPage<DraftSummary>, isWide: Bool) -> String {
+            if page.total == 0 { return "no drafts" }
+            let rows = page.items.map { draft in
                 [
-                    "\(draft.id)", .init(draft.state.rawValue, draft.state.paint), .init(draft.step),
+                    .init(id: draft.id), .init(draft.state.rawValue, draft.state.paint), .init(draft.step),
                     .init(draft.address ?? ""), .init("\(draft.failures)", draft.failures > 0 ? .yellow : .plain),
                     .init(relative(draft.createdAt, to: draft.now)), .init(relative(draft.updatedAt, to: draft.now)),
                     .init(relative(draft.expiresAt, to: draft.now)),
                 ] as [Table.Cell]
             }
-            return Table(["ID", "STATE", "STEP", "ADDRESS", "FAILURES", "CREATED", "UPDATED", "EXPIRES"], rows).text
+            let header = ["ID", "STATE", "STEP", "ADDRESS", "FAILURES", "CREATED", "UPDATED", "EXPIRES"]
+            let table = Table(header, rows, omittingIfNarrow: ["UPDATED", "FAILURES"])
+            return "\(table.text(isWide: isWide))\n\n\(page.summary(of: "draft"))"
         }
     }
 }

@@ -12,41 +12,41 @@ extension EventCommands {
         )
 
         @Flag(help: "Only events for which an application waits.") var undelivered = false
-        @Option(help: "The maximum number of lines.") var limit = 50
+        @OptionGroup var page: PageFlags<EventRowCursor>
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            guard (1...10_000).contains(limit) else {
-                throw ValidationError("invalid --limit \(limit): pass a number from 1 to 10000")
-            }
             let events = try await flags.withOperator(needsKeys: false) {
-                try await $0.events(isUndelivered: undelivered, limit: limit)
+                try await $0.events(isUndelivered: undelivered, limit: page.limit, after: page.after)
             }
-            print(flags.json ? JSON.array(events.map(\.json)).text : Self.table(of: events))
+            print(flags.json ? events.json("events", \.json).text : Self.text(of: events, isWide: flags.wide))
         }
 
-        private static func table(of events: [EventRow]) -> String {
-            if events.isEmpty { return "no events" }
-            let rows = events.map { row -> [Table.Cell] in
+        private static func text(of page: ListPage<EventRow>, isWide: Bool) -> String {
+            if page.total == 0 { return "no events" }
+            let rows = page.items.map { row -> [Table.Cell] in
                 let waiting = row.waiting
                 return [
-                    "\(row.event.id)", .init(row.event.type), "\(row.event.account)", "\(row.event.sequence)",
-                    .init(relative(row.event.createdAt, to: row.now)), .init(waiting?.application ?? ""),
+                    .init(id: row.event.id), .init(row.event.type), .init(id: row.event.account),
+                    "\(row.event.sequence)", .init(relative(row.event.createdAt, to: page.now)),
+                    .init(waiting?.application ?? ""),
                     .init(waiting?.state ?? "delivered", waiting?.state == "failed" ? .red : .plain),
                     .init(waiting.map { "\($0.attempts)" } ?? ""),
-                    .init(waiting.map { $0.state == "waiting" ? relative($0.dueAt, to: row.now) : "" } ?? ""),
+                    .init(waiting.map { $0.state == "waiting" ? relative($0.dueAt, to: page.now) : "" } ?? ""),
                     .init(waiting?.lastError ?? ""),
                 ]
             }
-            return Table(
-                [
-                    "ID", "TYPE", "ACCOUNT", "SEQUENCE", "CREATED", "APPLICATION", "STATE", "ATTEMPTS", "DUE",
-                    "LAST ERROR",
-                ],
-                rows
-            ).text
+            let header = [
+                "ID", "TYPE", "ACCOUNT", "SEQUENCE", "CREATED", "APPLICATION", "STATE", "ATTEMPTS", "DUE", "LAST ERROR",
+            ]
+            let table = Table(header, rows, omittingIfNarrow: ["SEQUENCE", "ATTEMPTS", "CREATED", "ACCOUNT"])
+            return "\(table.text(isWide: isWide))\n\n\(page.summary(of: "line"))"
         }
     }
+}
+
+extension EventRowCursor: ExpressibleByArgument {
+    init?(argument: String) { self.init(argument) }
 }
 
 extension EventRow {
