@@ -70,6 +70,19 @@ extension Operator {
         }
     }
 
+    /// The steps at which drafts of the flow can be: those of the sign-up, those of other flows such as
+    /// `recovery/code`, and the reviews.
+    package var stepNames: [String] {
+        ([flow] + flow.changes).flatMap { flow in
+            (flow.steps.map(\.name.rawValue) + ["review"]).map { flow.purpose.prefix + $0 }
+        }
+    }
+
+    /// Whether a draft is at that step, which may belong to an earlier flow.
+    package func hasDrafts(at step: String) async throws(DatabaseError) -> Bool {
+        try await !database.read("SELECT FROM drafts WHERE step = \(step) LIMIT 1").isEmpty
+    }
+
     /// Runs `statement` and returns its rows. If the filter has an address, first writes audit records about the
     /// matching drafts.
     ///

@@ -20,7 +20,7 @@ struct AccountsAPI: AsyncParsableCommand {
             EXAMPLES
               accounts-api serve --migrate
               accounts-api drafts list --state open
-              accounts-api --generate-completion-script bash >/etc/bash_completion.d/accounts-api
+              accounts-api --generate-completion-script bash >accounts-api.bash
             """,
         version: "\(serviceVersion)\n\(Libraries.text)",
         subcommands: [
@@ -38,8 +38,11 @@ struct AccountsAPI: AsyncParsableCommand {
         // The kernel does not deliver a signal to process 1 of a container unless the process handles it. Commands that
         // shut down gracefully replace these handlers.
         for number in [SIGTERM, SIGINT] { signal(number) { _exit(128 + $0) } }
+        var path: String?
         do {
+            try checkHelp()
             var command = try parseAsRoot()
+            path = Self.path(to: type(of: command))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -50,10 +53,35 @@ struct AccountsAPI: AsyncParsableCommand {
         } catch let error where exitCode(for: error) == .success {
             print(fullMessage(for: error))
         } catch {
-            let failure = CommandFailure(error, of: Self.self)
+            let failure = CommandFailure(error, of: Self.self, in: path)
             printError(wantsJSON ? failure.json.text : failure.text)
             Foundation.exit(failure.exit)
         }
+    }
+
+    /// Throws if the arguments ask for the help of a command that does not exist.
+    private static func checkHelp() throws {
+        let words = CommandLine.arguments.dropFirst().prefix { !$0.hasPrefix("-") }
+        guard words.first == "help" else { return }
+        var commands = configuration.subcommands
+        for word in words.dropFirst() {
+            guard let command = commands.first(where: { $0._commandName == word }) else {
+                throw ValidationError("unknown command \"\(word.printable)\"")
+            }
+            commands = command.configuration.subcommands
+        }
+    }
+
+    /// The words with which a command is called, such as `accounts-api drafts list`; nil if there is no such command.
+    private static func path(
+        to command: any ParsableCommand.Type,
+        from root: any ParsableCommand.Type = Self.self
+    ) -> String? {
+        if root == command { return root._commandName }
+        for subcommand in root.configuration.subcommands {
+            if let rest = path(to: command, from: subcommand) { return "\(root._commandName) \(rest)" }
+        }
+        return nil
     }
 
     /// Whether `--json` was given, even if the other arguments are wrong.

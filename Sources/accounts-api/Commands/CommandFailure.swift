@@ -18,11 +18,15 @@ struct CommandFailure {
     /// The text that is printed without `--json`. For a usage error, it also contains the usage of the command.
     let text: String
 
-    /// - Parameter root: the type of the whole program, which knows the usage of its commands.
-    init(_ error: any Error, of root: any ParsableArguments.Type) {
+    /// - Parameters:
+    ///   - root: the type of the whole program, which knows the usage of its commands.
+    ///   - path: the words with which the command is called, if the error is about the values of its arguments.
+    init(_ error: any Error, of root: any ParsableArguments.Type, in path: String? = nil) {
         if root.exitCode(for: error) == .validationFailure {
             (code, message, exit) = (.usage, root.message(for: error), 2)
-            text = root.fullMessage(for: error)
+            text =
+                path.map { "Error: \(root.message(for: error))\nSee '\($0) --help' for more information." }
+                ?? root.fullMessage(for: error)
             return
         }
         message = "\(error)"

@@ -14,6 +14,10 @@ struct OperatorCommandTests {
     }
 
     private func command(_ arguments: String..., settings: [String: String] = [:]) async throws -> CommandRun {
+        try await command(arguments: arguments, settings: settings)
+    }
+
+    private func command(arguments: [String], settings: [String: String] = [:]) async throws -> CommandRun {
         let standard = [
             "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys, "USER": "root",
             "SUDO_USER": "mina",
@@ -763,6 +767,46 @@ struct OperatorCommandTests {
             settings: ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys]
         )
         #expect(Int(run.status) == status && run.output.isEmpty && !run.errorOutput.isEmpty)
+    }
+
+    @Test(arguments: [
+        (["drafts", "list", "--email", "x"], "drafts list"), (["accounts", "show", "a@"], "accounts show"),
+        (["keys", "signing", "rotate"], "keys signing rotate"),
+    ])
+    func `an error about a value leads to the help of the command`(arguments: [String], path: String) async throws {
+        let run = try await command(arguments: arguments)
+        #expect(run.status == 2 && !run.errorOutput.contains("Usage:"))
+        #expect(run.errorOutput.hasSuffix("\nSee 'accounts-api \(path) --help' for more information.\n"))
+    }
+
+    @Test func `help of an unknown command is an error`() async throws {
+        for arguments in [["help", "nosuch"], ["help", "drafts", "nosuch"]] {
+            let run = try await CommandRun.of(arguments, settings: [:])
+            #expect(run.status == 2 && run.errorOutput.contains("unknown command \"nosuch\""))
+        }
+        #expect(try await CommandRun.of("help", "drafts", "list").output.contains("--older-than"))
+        #expect(try await CommandRun.of("help").output.contains("SUBCOMMANDS"))
+    }
+
+    @Test func `no line of the help of the program is wrapped in an example`() async throws {
+        let help = try await CommandRun.of("--help").output
+        #expect(help.contains("\n  accounts-api --generate-completion-script bash >accounts-api.bash\n"))
+    }
+
+    @Test func `an unknown step is a usage error, unless a draft of an earlier flow is there`() async throws {
+        for arguments in [["drafts", "list", "--step", "cod"], ["drafts", "purge", "--step", "cod", "--yes"]] {
+            let run = try await CommandRun.byMina(arguments)
+            #expect(run.status == 2)
+            #expect(run.errorOutput.contains(#"unknown step "cod": the flow default@1 has email, code, password, "#))
+        }
+        for step in ["review", "recovery/code"] {
+            #expect(try await command("drafts", "list", "--step", step).output == "no drafts\n")
+        }
+        try await TestSignups.with { service in
+            let kim = try await service.fill(service.start(), through: "email")
+            try session.run("UPDATE drafts SET step = 'cod'")
+            #expect(try await command("drafts", "list", "--step", "cod").output.contains("\(kim.id)"))
+        }
     }
 
     @Test func `an unavailable database is exit status 69, and missing settings are reported together`() async throws {

@@ -25,6 +25,13 @@ func emailAddress(_ text: String) throws -> EmailAddress {
 }
 
 extension Operator {
+    /// Throws if neither the flow of this command nor any draft has a step with that name.
+    func check(step: String?) async throws {
+        guard let step, !stepNames.contains(step), try await !hasDrafts(at: step) else { return }
+        let known = stepNames.joined(separator: ", ")
+        throw ValidationError("unknown step \"\(step.printable)\": the flow \(flow.id) has \(known)")
+    }
+
     /// Writes a warning if this command uses another flow than the server that last changed the draft.
     func warn(of draft: Draft) {
         guard draft.account == nil, draft.flow != flow.id else { return }

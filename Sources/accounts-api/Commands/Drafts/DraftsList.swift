@@ -25,7 +25,8 @@ extension DraftCommands {
         func run() async throws {
             let filter = try DraftFilter(state: state, step: step, olderThan: olderThan, email: email)
             let drafts = try await flags.withOperator(writesAudit: email != nil) {
-                try await $0.drafts(filter, limit: page.limit, after: page.after?.id)
+                try await $0.check(step: step)
+                return try await $0.drafts(filter, limit: page.limit, after: page.after?.id)
             }
             print(flags.json ? drafts.json("drafts", \.json).text : Self.text(of: drafts, isWide: flags.wide))
         }

@@ -35,6 +35,7 @@ extension DraftCommands {
             if !dryRun, !yes { try Question.checkTerminal() }
             let (isSearch, isChange) = (email != nil, !dryRun)
             let count = try await flags.withOperator(writesAudit: isSearch || isChange, needsKeys: isSearch) { worker in
+                try await worker.check(step: step)
                 if dryRun { return try await worker.count(filter) }
                 if !yes {
                     let count = try await worker.count(filter)
