@@ -161,10 +161,13 @@ enum TerminalLanguage {
     }
 }
 
-/// Returns a text such as "5 min ago" or "in 5 min", in the largest unit that fits.
+/// Returns a text such as "5 min ago" or "in 5 min", in the largest unit that fits. A time ahead is rounded to the nearest
+/// number, so that what lasts a day expires "in 24 h" also a few seconds after it began.
 func relative(_ date: Date, to now: Date, in language: TerminalLanguage = .current) -> String {
-    let isAhead = date.timeIntervalSince(now).rounded() > 0
-    let text = span(from: now, to: date, in: language)
+    let seconds = Int(date.timeIntervalSince(now).rounded())
+    let isAhead = seconds > 0
+    let unit = seconds < 3570 ? 60 : seconds < 171_000 ? 3600 : 86_400
+    let text = span(of: isAhead && seconds >= 60 ? (seconds + unit / 2) / unit * unit : abs(seconds), in: language)
     return switch language {
     case .english: isAhead ? "in \(text)" : "\(text) ago"
     case .korean: isAhead ? "\(text) 후" : "\(text) 전"

@@ -1011,7 +1011,9 @@ struct OperatorCommandTests {
     @Test(
         arguments: [
             (-5, "5 s ago", "5초 전"), (-3540, "59 min ago", "59분 전"), (3600, "in 1 h", "1시간 후"),
-            (169_200, "in 47 h", "47시간 후"), (-777_600, "9 d ago", "9일 전"), (0, "0 s ago", "0초 전"),
+            (169_200, "in 47 h", "47시간 후"), (86_387, "in 24 h", "24시간 후"), (3599, "in 1 h", "1시간 후"),
+            (172_700, "in 2 d", "2일 후"), (89, "in 1 min", "1분 후"), (-3599, "59 min ago", "59분 전"),
+            (-777_600, "9 d ago", "9일 전"), (0, "0 s ago", "0초 전"),
         ] as [(Int, String, String)]
     )
     func `a relative time is shown in one unit`(seconds: Int, english: String, korean: String) {
