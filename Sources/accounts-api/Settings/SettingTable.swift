@@ -189,13 +189,13 @@ struct SettingTable: Sendable {
         memory for each hash in KiB. Together with ARGON2_ITERATIONS, it must reach one of the minimum configurations \
         of the OWASP Password Storage Cheat Sheet, such as 19456 KiB with 2 iterations
         """,
-        parse: integer(in: 8...4_194_304)
+        parse: integer(in: 8...Argon2Parameters.ceiling.memoryKiB)
     )
     let argon2Iterations = Setting(
         "ARGON2_ITERATIONS",
         default: .text("2"),
         "passes over the memory for each hash; see ARGON2_MEMORY_KIB",
-        parse: integer(in: 1...1000)
+        parse: integer(in: 1...Argon2Parameters.ceiling.iterations)
     )
     let argon2Workers = Setting(
         "ARGON2_WORKERS",
@@ -264,6 +264,7 @@ struct SettingTable: Sendable {
     let logLevel = Setting(
         "LOG_LEVEL",
         default: .text("info"),
+        completion: .list(Logger.Level.allCases.map(\.rawValue)),
         "lowest level that is logged: trace, debug, info, notice, warning, error or critical",
         parse: oneOf(Logger.Level.self)
     )
@@ -440,7 +441,9 @@ private func oneOf<Word: RawRepresentable<String> & CaseIterable & SendableMetat
 
 @Sendable
 private func address(_ text: String) throws -> Address {
-    guard let address = Address(text) else { throw InvalidSettingText(text: text, expected: "host:port") }
+    guard let address = Address(text) else {
+        throw InvalidSettingText(text: text, expected: "host:port with a port from 0 to 65535")
+    }
     return address
 }
 

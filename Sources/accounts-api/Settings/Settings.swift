@@ -86,17 +86,13 @@ struct HashingSettings: Sendable {
 }
 
 extension Argon2Parameters {
-    /// The reasons why these parameters are refused: they are too weak or too costly, or need more memory than is
+    /// The reasons why these parameters are refused: they are too weak, or need more memory than is
     /// available.
     fileprivate func mistakes(workers: Int) -> [String] {
         var mistakes: [String] = []
         if !meetsFloor {
             mistakes.append(
                 "ARGON2_MEMORY_KIB and ARGON2_ITERATIONS are below every row of the OWASP table, such as 19456 and 2"
-            )
-        } else if !isWithinBounds {
-            mistakes.append(
-                "ARGON2_MEMORY_KIB and ARGON2_ITERATIONS are above the maximum of 262144 KiB and 10 iterations"
             )
         }
         // Each worker uses 2 MiB in addition to the memory of the hash.

@@ -76,7 +76,11 @@ struct SettingsReferenceTests {
     }
 
     @Test(arguments: [
-        (["LISTEN": "nonsense"], "LISTEN: \"nonsense\" is invalid; use host:port"),
+        (
+            ["ARGON2_MEMORY_KIB": "300000"],
+            "ARGON2_MEMORY_KIB: \"300000\" is invalid; use a whole number from 8 to 262144"
+        ),
+        (["LISTEN": "nonsense"], "LISTEN: \"nonsense\" is invalid; use host:port with a port from 0 to 65535"),
         (["ARGON2_WAIT": "61"], "ARGON2_WAIT: \"61\" is invalid; use a whole number from 1 to 60"),
         (["ARGON2_PRIORITY": "high"], "ARGON2_PRIORITY: \"high\" is invalid; use normal or idle"),
         (
