@@ -45,7 +45,7 @@ struct Lane {
                     if isUp {
                         queue.laneIsDown(reason)
                         isUp = false
-                        logger.error("\(error)")
+                        logger.error("database unavailable", metadata: ["reason": "\(reason)"])
                     }
                 } else {
                     logger.warning("\(error)")

@@ -336,7 +336,8 @@ extension Reaper: Service {
                 logger.info(
                     "erased expired data",
                     metadata: [
-                        "drafts": "\(erased.drafts)", "rows": "\(erased.rows)", "partitions": "\(erased.partitions)",
+                        "drafts": .stringConvertible(erased.drafts), "rows": .stringConvertible(erased.rows),
+                        "partitions": .stringConvertible(erased.partitions),
                     ]
                 )
             } catch {

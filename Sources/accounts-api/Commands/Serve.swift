@@ -242,7 +242,10 @@ struct Server {
         }
         logger.warning(
             "the flow ends sign-ups",
-            metadata: ["ended": "\(loss.ended)", "drafts": "\(loss.drafts)", "flow": "\(settings.flow.id)"]
+            metadata: [
+                "ended": .stringConvertible(loss.ended), "drafts": .stringConvertible(loss.drafts),
+                "flow": "\(settings.flow.id)",
+            ]
         )
     }
 
