@@ -68,8 +68,12 @@ struct Migrate: AsyncParsableCommand {
             print(JSON.object(all.map { .init($0, .array($1.map(JSON.string))) }).text)
             return
         }
+        let width = lists.flatMap(\.1).map(\.count).max() ?? 0
         for (state, names) in lists {
-            for name in names { print("\(name)  \(state)\(status.compatible.contains(name) ? ", compatible" : "")") }
+            for name in names {
+                let gap = String(repeating: " ", count: width - name.count + 2)
+                print("\(name)\(gap)\(state)\(status.compatible.contains(name) ? ", compatible" : "")")
+            }
         }
         if lists.allSatisfy({ $0.1.isEmpty }) { print("the schema is up to date") }
     }

@@ -1,5 +1,6 @@
 import Accounts
 import Foundation
+import Logging
 import TestSupport
 import Testing
 
@@ -786,6 +787,24 @@ struct OperatorCommandTests {
         }
         #expect(try await CommandRun.of("help", "drafts", "list").output.contains("--older-than"))
         #expect(try await CommandRun.of("help").output.contains("SUBCOMMANDS"))
+    }
+
+    @Test func `migrate --status aligns the states`() async throws {
+        let lines = try await command("migrate", "--status").output.split(separator: "\n")
+        let columns = lines.map { line in
+            line.prefix { $0 != " " }.count + line.drop { $0 != " " }.prefix { $0 == " " }.count
+        }
+        #expect(lines.count > 20 && Set(columns).count == 1)
+    }
+
+    @Test func `an outage is one message, with the reason beside it`() async throws {
+        let log = CapturedLog()
+        let database = Database("host=/nowhere", connections: 2, logger: log.logger)
+        await #expect(throws: DatabaseError.self) { try await database.read("SELECT 1") }
+        await database.shutdown()
+        let line = try #require(log.lines.first { $0["level"] == "error" })
+        #expect(line["message"] == "database unavailable")
+        #expect(line["reason"]?.string?.contains("/nowhere") == true)
     }
 
     @Test func `no line of the help of the program is wrapped in an example`() async throws {
