@@ -56,15 +56,17 @@ extension Operator {
         }
         return flows.sorted { a, _ in a == flow.id }.map { id in
             let steps = counts[id, default: [:]]
-            return FunnelReport(flow: id, steps: order(Array(steps.keys)).compactMap { steps[$0]?.step })
+            return FunnelReport(flow: id, steps: order(steps.values.map(\.step)).compactMap { steps[$0]?.step })
         }
     }
 
     /// Sorts names of steps: first the steps of the current flow in its order, then other steps, then `review` and
-    /// `sign-in`.
-    private func order(_ names: [String]) -> [String] {
+    /// `sign-in`. The order of the other steps is not stored. People reach them one after another, so those that more
+    /// people have reached come first.
+    private func order(_ steps: [FunnelReport.Step]) -> [String] {
+        let names = steps.sorted { ($1.entered, $0.name) < ($0.entered, $1.name) }.map(\.name)
         let (known, last) = (flow.steps.map(\.name.rawValue), ["review", Funnel.signIn])
-        return known.filter(names.contains) + names.filter { !(known + last).contains($0) }.sorted()
+        return known.filter(names.contains) + names.filter { !(known + last).contains($0) }
             + last.filter(names.contains)
     }
 }

@@ -942,7 +942,9 @@ struct OperatorCommandTests {
                 WITH counted AS (DELETE FROM funnel_daily RETURNING *)
                 INSERT INTO funnel_daily (day, flow, step, outcome, code, seconds, count)
                 SELECT day, flow, step, outcome, code, 0, sum(count) FROM counted GROUP BY 1, 2, 3, 4, 5;
-                INSERT INTO funnel_daily (day, flow, step, outcome, count) VALUES (now(), 'old@7', 'email', 'entered', 5);
+                INSERT INTO funnel_daily (day, flow, step, outcome, count)
+                VALUES (now(), 'old@7', 'email', 'entered', 5), (now(), 'old@7', 'user', 'entered', 4),
+                       (now(), 'old@7', 'age', 'entered', 3);
                 INSERT INTO funnel_daily (day, flow, step, outcome, count)
                 VALUES (now() - interval '9 days', 'default@1', 'email', 'entered', 1000)
                 """
@@ -958,7 +960,7 @@ struct OperatorCommandTests {
                     "contact 1 1 100 % ██████████ 0 s", "totp 1 1 100 % ██████████", "terms 1 1 100 % ██████████ 0 s",
                     "review 1 1 100 % ██████████ 0 s", "sign-in 1 0 0 %", "old@7",
                     "STEP ENTERED CONTINUED RATE SHARE OF STARTS MEDIAN ABANDONED REMOVED REFUSALS",
-                    "email 5 0 0 %",
+                    "email 5 0 0 %", "user 4 0 0 %", "age 3 0 0 %",
                 ]
             )
             let month = try await command("drafts", "funnel", "--since", "30d", "--json")
