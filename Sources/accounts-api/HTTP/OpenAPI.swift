@@ -23,9 +23,9 @@ struct OpenAPI {
             "info": [
                 "title": .string("Accounts of \(signups.serviceName)"), "version": .string(flow.id),
                 "description": """
-                    Sign-up, recovery, sign-in and accounts. Steps, fields and rules are those of the flow that this server \
-                    has loaded.
-                    """,
+                Sign-up, recovery, sign-in and accounts. Steps, fields and rules are those of the flow that this server \
+                has loaded.
+                """,
             ],
             "servers": [["url": .string(publicURL)]],
             "paths": .object(paths),
@@ -169,7 +169,9 @@ struct OpenAPI {
 
     private func responses(of operation: Operation) -> [JSON.Member] {
         let pages = operation.hasPages ? [Self.page] : []
-        let ownResponses = operation.responses.sorted { $0.key.code < $1.key.code }.map { status, answer -> JSON.Member in
+        let ownResponses = operation.responses.sorted { $0.key.code < $1.key.code }.map {
+            status,
+            answer -> JSON.Member in
             var response: [JSON.Member] = [.init("description", .string(status.reasonPhrase))]
             let content = content(of: answer, in: operation.flow)
             if !content.isEmpty { response.append(.init("content", .object(content + (answer == .page ? [] : pages)))) }
@@ -191,7 +193,8 @@ struct OpenAPI {
                 )
             }
         let redirect: [JSON.Member] =
-            operation.redirects ? [.init("303", ["description": "See Other: redirects a browser to the next page"])] : []
+            operation.redirects
+            ? [.init("303", ["description": "See Other: redirects a browser to the next page"])] : []
         return ownResponses + redirect + problems
     }
 }

@@ -10,7 +10,8 @@ import Testing
 
 @Suite("The server as a process", .freshDatabase, .timeLimit(.minutes(5)))
 struct ProcessTests {
-    @Test func `SIGTERM and SIGINT end the server with status 0, and the next server shows the saved values`() async throws {
+    @Test func `SIGTERM and SIGINT end the server with status 0, and the next one shows the saved values`() async throws
+    {
         let mails = Mails()
         let first = try await ServerProcess.start(database: FreshDatabase.current.conninfo, mails: mails)
         let kim = SignupClient("kim@example.com", mails: mails)

@@ -75,9 +75,8 @@ struct NoticeTests {
             try Session(to: conninfo).run("\(Self.notices.text)")
             try await LaneUnderTest.lend(conninfo: conninfo) { lane in
                 _ = try await lane.submit(Self.notices).rows()
-                for job in try await lane.submitTogether({ lane in [lane.submit(Self.notices), lane.submit("SELECT 1")] }) {
-                    _ = try await job.rows()
-                }
+                let jobs = try await lane.submitTogether { [$0.submit(Self.notices), $0.submit("SELECT 1")] }
+                for job in jobs { _ = try await job.rows() }
             }
         }
         let standardError = try #require(child).standardErrorContent

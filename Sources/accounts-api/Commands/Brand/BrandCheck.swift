@@ -60,7 +60,8 @@ extension BrandCommands {
                 [
                     "foreground": .string(pair.foreground.rawValue), "background": .string(pair.background.rawValue),
                     "light": .number(brand.light.contrast(of: pair).roundedDownToHundredths),
-                    "dark": .number(brand.dark.contrast(of: pair).roundedDownToHundredths), "needed": .number(pair.minimum),
+                    "dark": .number(brand.dark.contrast(of: pair).roundedDownToHundredths),
+                    "needed": .number(pair.minimum),
                 ]
             }
             return [
