@@ -55,6 +55,6 @@ ENV LISTEN=0.0.0.0:8080 METRICS_LISTEN=0.0.0.0:9090
 EXPOSE 8080 9090
 # The server is process 1, without a shell: it drains on SIGTERM, and the same executable runs the health check.
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["/usr/local/bin/accounts-api", "healthcheck"]
+HEALTHCHECK --interval=10s --timeout=5s --start-period=20s --retries=3 CMD ["/usr/local/bin/accounts-api", "healthcheck", "--live"]
 ENTRYPOINT ["/usr/local/bin/accounts-api"]
 CMD ["serve"]

@@ -4,33 +4,42 @@ import Foundation
 
 struct Healthcheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Checks that the server on this host is ready; for containers without a shell.",
+        abstract: "Checks that the server on this host is ready, or only live; for containers without a shell.",
         discussion: """
-            EXAMPLE
+            EXAMPLES
               accounts-api healthcheck --listen 127.0.0.1:8080
+              accounts-api healthcheck --live --metrics-listen 127.0.0.1:9090
             """
     )
 
     @Option(\.listen) var listen: String?
+    @Option(\.metricsListen) var metricsListen: String?
+    @Flag(help: "Succeeds if the process answers, although the database may be away; asks METRICS_LISTEN.")
+    var live = false
 
     func run() async throws {
-        let address = try SettingSource([\.listen: listen]).read(\.listen)
+        let source = SettingSource([\.listen: listen, \.metricsListen: metricsListen])
+        let found: Address? = live ? try source.read(\.metricsListen) : try source.read(\.listen)
+        guard let address = found else { throw ValidationError("METRICS_LISTEN is off, but --live asks it") }
         let host = ["0.0.0.0", "::"].contains(address.host) ? "127.0.0.1" : address.host
-        guard let answer = Self.sendRequest(host, port: "\(address.port)") else {
+        guard let answer = Self.sendRequest(live ? "live" : "ready", host, port: "\(address.port)") else {
             printError(
-                "no answer from \(host):\(address.port): check that the server runs and has the same LISTEN"
+                """
+                no answer from \(host):\(address.port): check that the server runs and has the same \
+                \(live ? "METRICS_LISTEN" : "LISTEN")
+                """
             )
             throw ExitCode(1)
         }
         guard answer.hasPrefix("HTTP/1.1 200 ") else {
-            printError("the server at \(host):\(address.port) is not ready: see its log")
+            printError("the server at \(host):\(address.port) is not \(live ? "live" : "ready"): see its log")
             throw ExitCode(1)
         }
     }
 
     /// Returns the start of the server's answer; nil if there is none. Sending and receiving time out after five
     /// seconds each.
-    private static func sendRequest(_ host: String, port: String) -> String? {
+    private static func sendRequest(_ check: String, _ host: String, port: String) -> String? {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var found: UnsafeMutablePointer<addrinfo>?
@@ -44,7 +53,7 @@ struct Healthcheck: AsyncParsableCommand {
         setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
         setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
         // The server accepts any name as `Host`. An IPv6 address would need brackets.
-        let request = "GET /health/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        let request = "GET /health/\(check) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
         var answer = [UInt8](repeating: 0, count: 64)
         guard connect(connection, address.ai_addr, address.ai_addrlen) == 0,
             send(connection, request, request.utf8.count, Int32(MSG_NOSIGNAL)) == request.utf8.count
