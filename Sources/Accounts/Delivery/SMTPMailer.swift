@@ -124,7 +124,7 @@ struct SMTPLimits: Sendable {
 /// An SMTP server, and the credentials with which this service logs in to it.
 package struct SMTPServer: Equatable, Sendable {
     /// Scheme, host and port, without the credentials.
-    let url: String
+    package let url: String
     let user: String?
     let password: String?
     /// Whether mail and credentials are sent only over TLS.

@@ -332,7 +332,7 @@ struct Server {
             onServerRunning: { [logger] channel in
                 logger.notice("serving metrics", metadata: Self.listenAddress(of: channel))
             },
-            logger: logger
+            logger: quiet(logger)
         )
     }
 
@@ -358,7 +358,6 @@ struct Server {
             forwardAuth: forwardAuth(database),
             afterSignupURL: settings.afterSignupURL
         )
-        let logger = logger
         let limits = ConnectionLimits()
         return Application(
             router: routes.router(),
@@ -370,11 +369,28 @@ struct Server {
                 backlog: limits.connections,
                 availableConnectionsDelegate: MaximumAvailableConnections(limits.connections)
             ),
-            onServerRunning: { channel in
-                logger.notice("serving", metadata: Self.listenAddress(of: channel))
+            onServerRunning: { [logger, description] channel in
+                logger.notice("serving", metadata: description.merging(Self.listenAddress(of: channel)) { $1 })
             },
-            logger: logger
+            logger: quiet(logger)
         )
+    }
+
+    /// What this server is, for the line about its start.
+    private var description: Logger.Metadata {
+        let hosts = ConnectionString(settings.databaseURL)?.remoteHosts ?? []
+        return [
+            "version": "\(serviceVersion)", "flow": "\(settings.flow.id)", "public_url": "\(settings.publicURL)",
+            "database": "\(hosts.isEmpty ? "local" : hosts.joined(separator: " "))",
+            "mail": "\(settings.smtpURL.server?.url ?? "terminal")",
+        ]
+    }
+
+    /// The same logger without the line of the library about the start.
+    private func quiet(_ logger: Logger) -> Logger {
+        var logger = logger
+        logger.logLevel = max(logger.logLevel, .notice)
+        return logger
     }
 
     private func forwardAuth(_ database: Database) -> ForwardAuth? {
@@ -386,6 +402,9 @@ struct Server {
     }
 
     private static func listenAddress(of channel: any Channel) -> Logger.Metadata {
-        ["address": "\(channel.localAddress?.description ?? "unknown")"]
+        guard let address = channel.localAddress, let host = address.ipAddress, let port = address.port else {
+            return [:]
+        }
+        return ["address": host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"]
     }
 }

@@ -52,6 +52,7 @@ final class Subject: Sendable {
         var draft: Description?
         var step: StepName?
         var event: SecurityEvent?
+        var problem: String?
     }
 
     private let state = Mutex(State())
@@ -60,6 +61,9 @@ final class Subject: Sendable {
     var step: StepName? { state.withLock { $0.step } }
     /// The refusal of the request if it may be a part of abuse; nil if there is no such refusal.
     var event: SecurityEvent? { state.withLock { $0.event } }
+
+    /// The slug of the problem that answers the request, or the error code of OAuth; nil if there is none.
+    var problem: String? { state.withLock { $0.problem } }
 
     func set(_ draft: Draft) {
         let newDescription = Description(id: draft.id, language: draft.language)
@@ -73,14 +77,14 @@ final class Subject: Sendable {
 
     /// Stores the problem that answers the request, for the request log.
     func set(_ problem: Problem) {
-        let event = SecurityEvent(problem)
-        state.withLock { $0.event = event }
+        let (event, slug) = (SecurityEvent(problem), problem.slug.rawValue)
+        state.withLock { ($0.event, $0.problem) = (event, slug) }
     }
 
     /// Stores the error that answers the request of an application, for the request log.
     func set(_ error: OAuthError) {
-        let event = SecurityEvent(error)
-        state.withLock { $0.event = event }
+        let (event, code) = (SecurityEvent(error), error.code)
+        state.withLock { ($0.event, $0.problem) = (event, code) }
     }
 }
 

@@ -15,8 +15,6 @@ struct SecurityEvent: Sendable {
     }
 
     let kind: Kind
-    /// The slug of the problem, or the error code of OAuth.
-    let problem: String
     /// The name of the rate limit that refused the request; nil if there is none.
     let limit: String?
 
@@ -30,26 +28,24 @@ struct SecurityEvent: Sendable {
             kind = code
         default: return nil
         }
-        (self.problem, limit) = (problem.slug.rawValue, problem.limit)
+        limit = problem.limit
     }
 
     /// Returns nil for an error that has another cause than a wrong secret.
     init?(_ error: OAuthError) {
         guard error.isUnauthenticated else { return nil }
-        (kind, problem, limit) = (.applicationRefused, error.code, nil)
+        (kind, limit) = (.applicationRefused, nil)
     }
 
     /// - Parameters:
-    ///   - step: the step that the request named, if the flow has it.
     ///   - network: the pseudonym of the client's network.
     ///   - site: the pseudonym of the largest network that may belong to the client alone. Differs from `network` for
     ///     IPv6.
-    func metadata(step: StepName?, network: String, site: String) -> Logger.Metadata {
+    func metadata(network: String, site: String) -> Logger.Metadata {
         var metadata: Logger.Metadata = [
-            "event": "\(kind.rawValue)", "problem": "\(problem)", "network": "\(network)", "site": "\(site)",
+            "event": "\(kind.rawValue)", "network": "\(network)", "site": "\(site)",
         ]
         if let limit { metadata["limit"] = "\(limit)" }
-        if let step { metadata["step"] = "\(step)" }
         return metadata
     }
 }

@@ -127,9 +127,35 @@ struct SecurityLogTests {
             #expect(try await kim.commit().status == 201)
             let requests = site.log.lines.filter { $0["message"] == "request" }
             #expect(requests.count > 8 && requests.allSatisfy { $0["level"] == "info" })
-            for member in ["network", "site", "event", "problem", "limit", "step"] {
+            for member in ["network", "site", "event", "limit"] {
                 #expect(requests.allSatisfy { $0[member] == nil })
             }
+        }
+    }
+
+    @Test func `the line of a refused request names the problem and the step, and that of another none`() async throws {
+        try await TestServer.with { site in
+            let kim = site.visitor()
+            try await kim.start()
+            try await kim.put("email", ["email": "kim"])
+            try await kim.put("email", ["email": "kim@example.com"])
+            _ = try await PageVisitor(site).post("/sign-in", "identifier=kim")
+            let lines = site.log.lines.filter { $0["message"] == "request" && $0["route"] != "/signup" }
+            #expect(
+                lines.map { [$0["status"], $0["problem"], $0["step"]] } == [
+                    [422, "validation-failed", "email"], [200, nil, nil], [422, "validation-failed", nil],
+                ]
+            )
+            #expect(!site.log.text.contains("kim"), "what was typed")
+        }
+    }
+
+    @Test func `health checks are in the log only if they fail, or at the level debug`() async throws {
+        try await TestServer.with { site in
+            _ = try await site.send(.get, "/health/ready")
+            _ = try await site.send(.get, "/health/live")
+            let levels = site.log.lines.filter { $0["message"] == "request" }.map { $0["level"] }
+            #expect(levels == ["debug", "debug"])
         }
     }
 

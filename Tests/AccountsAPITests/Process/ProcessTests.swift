@@ -67,6 +67,31 @@ struct ProcessTests {
         for word in ["SymmetricKey", "Pepper(", "KeyRing(", keys] { #expect(!server.log.contains(word), "\(word)") }
     }
 
+    @Test func `one line about the start says what the server is and where`() async throws {
+        let server = try await ServerProcess.start(database: FreshDatabase.current.conninfo)
+        let line = try #require(server.log.split(separator: "\n").first { $0.contains(#""message":"serving""#) })
+        let members = try JSON.read(Array(line.utf8))
+        #expect(members["version"] == .string(serviceVersion) && members["flow"] == "default@1")
+        #expect(members["address"] == .string("127.0.0.1:\(server.port)") && members["database"] == "local")
+        #expect(members["mail"] == "terminal" && !server.log.contains("Server started"))
+        #expect(await server.end(by: SIGTERM) == 0)
+    }
+
+    @Test func `healthcheck --live asks the listener for monitoring`() async throws {
+        let server = try await ServerProcess.start(database: FreshDatabase.current.conninfo)
+        _ = try await server.metrics()
+        let port = try #require(server.monitoringPort)
+        let live = try await CommandRun.of("healthcheck", "--live", "--metrics-listen", "127.0.0.1:\(port)")
+        #expect(live.status == 0)
+        let ready = try await CommandRun.of("healthcheck", "--listen", "127.0.0.1:\(server.port)")
+        #expect(ready.status == 0)
+        #expect(await server.end(by: SIGTERM) == 0)
+        let gone = try await CommandRun.of("healthcheck", "--live", "--metrics-listen", "127.0.0.1:\(port)")
+        #expect(gone.status == 1 && gone.errorOutput.contains("has the same METRICS_LISTEN"))
+        let off = try await CommandRun.of("healthcheck", "--live", "--metrics-listen", "off")
+        #expect(off.status == 2 && off.errorOutput.contains("METRICS_LISTEN is off"))
+    }
+
     @Test func `the kernel queues 300 connections while the server cannot accept them`() async throws {
         let server = try await ServerProcess.start(database: FreshDatabase.current.conninfo)
         // SIGSTOP suspends the server, so it accepts no connection. The kernel keeps them in the listen backlog.
@@ -240,7 +265,7 @@ struct ProcessTests {
     }
 
     @Test func `the server does not start on a schema with an incompatible newer migration`() async throws {
-        try Session().run("INSERT INTO migrations (name) VALUES ('9999-from-the-future')")
+        try Session().run("INSERT INTO migrations (name, checksum) VALUES ('9999-from-the-future', '')")
         let error = await #expect(throws: ServerProcess.Failure.self) {
             try await ServerProcess.start(database: FreshDatabase.current.conninfo)
         }

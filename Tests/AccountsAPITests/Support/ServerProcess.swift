@@ -60,15 +60,17 @@ final class ServerProcess: Sendable {
 
     var log: String { output.log }
 
+    /// The port of the listener for monitoring; nil until it serves.
+    var monitoringPort: Int? { Output.port(in: log, after: "serving metrics") }
+
     /// The metrics that Prometheus would scrape now.
     func metrics() async throws -> String {
-        var port: Int?
-        while port == nil {
-            port = Output.port(in: log, after: "serving metrics")
+        while monitoringPort == nil {
+            try Task.checkCancellation()
             await Task.yield()
         }
-        let response = try await onThread { [port] in
-            try RawClient(port: port!).exchange("GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        let response = try await onThread { [port = monitoringPort!] in
+            try RawClient(port: port).exchange("GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         }
         guard response.hasPrefix("HTTP/1.1 200"), let end = response.range(of: "\r\n\r\n") else {
             throw Failure(description: response)
@@ -172,7 +174,7 @@ private final class Output: Sendable {
     }
 
     /// The port in the log line with this message; nil if there is no such line yet. The line contains
-    /// `"message":"serving","address":"[IPv4]127.0.0.1/127.0.0.1:40123"`, for example.
+    /// `"message":"serving","address":"127.0.0.1:40123"`, for example.
     static func port(in log: String, after message: String) -> Int? {
         guard let start = log.range(of: "\"message\":\"\(message)\""),
             let member = log[start.upperBound...].range(of: "\"address\":\""),

@@ -5,9 +5,10 @@ import Logging
 
 /// Gives every request an id, writes its log line, and records its metrics.
 ///
-/// If a request is refused and may be a part of abuse, its line also says what was refused and has a pseudonym of the
-/// client's network. The level of that line is notice instead of info. There is no additional line, so refused requests
-/// do not fill the disk faster than others.
+/// The line of a refused request names the problem and the step. If the request may be a part of abuse, the line also says
+/// what was refused and has a pseudonym of the client's network, and its level is notice instead of info. There is no
+/// additional line, so refused requests do not fill the disk faster than others. Health checks that succeed are logged at
+/// the level debug only.
 struct RequestLog: RouterMiddleware {
     let signups: Signups
     let proxies: Proxies
@@ -28,14 +29,23 @@ struct RequestLog: RouterMiddleware {
             "method": "\(method)", "route": "\(route)", "status": .stringConvertible(response.status.code),
             "ms": .stringConvertible(time.milliseconds),
         ]
-        let (event, step) = (context.subject.event, context.subject.step)
+        if let problem = context.subject.problem {
+            metadata["problem"] = "\(problem)"
+            if let step = context.subject.step { metadata["step"] = "\(step)" }
+        }
+        let event = context.subject.event
         if let event {
             let network = proxies.network(of: context.peer, request.headers)
             let (name, site) = (signups.pseudonym(of: network), signups.pseudonym(of: network.site))
-            metadata.merge(event.metadata(step: step, network: name, site: site)) { $1 }
+            metadata.merge(event.metadata(network: name, site: site)) { $1 }
         }
-        context.logger.log(level: event == nil ? .info : .notice, "request", metadata: metadata)
+        let level: Logger.Level = event != nil ? .notice : Self.isHealthy(route, response) ? .debug : .info
+        context.logger.log(level: level, "request", metadata: metadata)
         return response
+    }
+
+    private static func isHealthy(_ route: String, _ response: Response) -> Bool {
+        route.hasPrefix("/health/") && response.status == .ok
     }
 
     /// The `X-Request-Id` of the request if it has 8 to 64 letters, digits and hyphens, all ASCII; otherwise a new id.
