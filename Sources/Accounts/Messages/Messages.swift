@@ -6,12 +6,14 @@ package final class Messages: Sendable {
     private let texts: [String: TextTemplate]
     private let months: [String]
     private let plurals: PluralRule
+    private let isEnglish: Bool
     /// The English texts; nil for English itself.
     private let fallback: Messages?
 
     init(_ language: LanguageTexts, fallback: Messages?) {
         self.fallback = fallback
         plurals = PluralRule(tag: language.tag)
+        isEnglish = language.tag.prefix { $0 != "-" } == "en"
         texts = language.texts
         months = language.months ?? fallback?.months ?? []
         words = Word.allCases.map { word in
@@ -56,7 +58,13 @@ extension Messages {
     package func addressPause(_ wait: RoundedWait) -> String { text("pages.address-pause", ["time": time(wait)]) }
 
     /// The words that open a page to change something, such as "Change profile".
-    package func change(of what: String) -> String { self.text(.changeOf).replacing("{what}", with: what) }
+    ///
+    /// - Parameter title: what is changed, as a title. In English it begins with a small letter inside a sentence.
+    package func change(of title: String) -> String {
+        let isAcronym = title.dropFirst().first?.isUppercase == true
+        let what = isEnglish && !isAcronym ? title.prefix(1).lowercased() + title.dropFirst() : title
+        return text(.changeOf).replacing("{what}", with: what)
+    }
 
     private func time(_ wait: RoundedWait) -> String {
         switch wait {

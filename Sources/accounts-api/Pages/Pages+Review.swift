@@ -46,9 +46,9 @@ extension Pages {
                 .init("back", .string(signups.flow.steps.last?.href ?? signups.flow.purpose.path)),
             ]
         )
-        if let name = draft.flatMap({ signups.identifyingAddress(in: $0.values) }) {
-            page.members.append(.init("account_name", .string(name.rawValue)))
-        }
+        let name = draft.flatMap { signups.identifyingAddress(in: $0.values) }
+        if let name { page.members.append(.init("account_name", .string(name.rawValue))) }
+        page.members.append(.init("has_cancel", .bool(name == nil || signups.flow.purpose != .signup)))
         if signups.flow.purpose != .signup, let draft {
             page.formTargets = provider.map { draft.authorizationTargets(among: $0.registry.current) } ?? []
             if let url = draft.values.returnURL.flatMap({ hosts?.allowed($0) }) { page.formTargets.append(url) }

@@ -58,9 +58,10 @@ extension Pages {
         members.append(.init("has_files", .bool(!step.images.isEmpty)))
         members.append(.init("is_refused", .bool(problem != nil)))
         // Password managers store a new password under this name.
-        if let name = signups.identifyingAddress(in: draft.values) {
-            members.append(.init("account_name", .string(name.rawValue)))
-        }
+        let name = signups.identifyingAddress(in: draft.values)
+        if let name { members.append(.init("account_name", .string(name.rawValue))) }
+        // The line with the address of a sign-up has a link to cancel, too.
+        members.append(.init("has_cancel", .bool(name == nil || signups.flow.purpose != .signup)))
         if index > 0 { members.append(.init("back", .string(steps[index - 1].href))) }
         if fields.contains(where: { $0["is_set"] == true }), step.fields.allSatisfy(\.kind.isHidden) {
             members.append(.init("keep", .string(progress.next?.href ?? signups.flow.review)))

@@ -198,3 +198,16 @@ struct MessagesTests {
         #expect(!(mail.subject + mail.text).contains { $0.isNumber })
     }
 }
+
+extension MessagesTests {
+    @Test(
+        arguments: [
+            ("en", "Personal details", "Change personal details"), ("en", "VAT number", "Change VAT number"),
+            ("ko", "개인정보", "개인정보 변경"),
+        ]
+    )
+    func `a link to a change names its title as a part of the sentence`(tag: String, title: String, link: String) {
+        let language = tag == "en" ? Language.english : Language.korean
+        #expect(language.messages.change(of: title) == link)
+    }
+}
