@@ -291,7 +291,9 @@ def test_the_dialog_announces_the_position_of_the_crop(person):
     choose(kim)
     kim.wait_until(lambda: is_dialog_open(kim))
     kim.wait_until(lambda: crop_position(kim) == "Center: 50 % from the left, 50 % from the top", "the place")
-    assert kim.run_script("return document.querySelector('[data-place]').matches('dialog output')"), "a screen reader announces an output element"
+    assert kim.run_script("return document.querySelector('[data-place]').matches('dialog output')"), (
+        "a screen reader announces an output element"
+    )
     kim.find("canvas").send_keys("+" * 10, Keys.ARROW_RIGHT * 4, Keys.ARROW_DOWN * 2)
     kim.wait_until(lambda: crop_position(kim) != "Center: 50 % from the left, 50 % from the top", "the new place")
     # At zoom 2, the crop has 24 of the 64 × 48 pixels. An arrow key moves it by a twentieth of that: four by 4.8 of 64

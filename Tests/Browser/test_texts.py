@@ -36,7 +36,9 @@ def test_a_person_begins_a_sign_up_in_japanese(person, japanese_site):
     kim.press_next()
     kim.wait_for_path("/signup/code")
     assert "次のメールアドレスにメールを送信しました。" in kim.text
-    kim.wait_until(lambda: "秒後に再送信できます" in kim.text or "有効期限まで" in kim.text, "the countdown of the script")
+    kim.wait_until(
+        lambda: "秒後に再送信できます" in kim.text or "有効期限まで" in kim.text, "the countdown of the script"
+    )
     assert "{left}" not in kim.text
     kim.type("code", kim.site.mailbox.code(kim.email))
     kim.press_next()
