@@ -5,7 +5,7 @@ from selenium.webdriver import Keys
 
 from person import PASSWORD
 from test_looks import violations
-from test_photos import PICTURE, choose, is_open
+from test_photos import PICTURE, choose, is_dialog_open
 from test_sign_in import check_looks, sign_out, sign_up
 
 NEW_PASSWORD = "another phrase of mine"
@@ -107,7 +107,7 @@ def test_a_person_adds_a_photo_and_removes_it(person, script):
     kim.open("/account/profile")
     choose(kim, PICTURE)
     if script:
-        kim.wait_until(lambda: is_open(kim), "the dialog")
+        kim.wait_until(lambda: is_dialog_open(kim), "the dialog")
         kim.find("[data-use]").click()
         kim.wait_until(lambda: kim.find(".preview").is_displayed(), "the preview")
     kim.find("button.main").click()
