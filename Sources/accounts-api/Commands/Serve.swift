@@ -332,7 +332,7 @@ struct Server {
             onServerRunning: { [logger] channel in
                 logger.notice("serving metrics", metadata: Self.listenAddress(of: channel))
             },
-            logger: quiet(logger)
+            logger: logger
         )
     }
 
@@ -372,7 +372,7 @@ struct Server {
             onServerRunning: { [logger, description] channel in
                 logger.notice("serving", metadata: description.merging(Self.listenAddress(of: channel)) { $1 })
             },
-            logger: quiet(logger)
+            logger: logger
         )
     }
 
@@ -384,13 +384,6 @@ struct Server {
             "database": "\(hosts.isEmpty ? "local" : hosts.joined(separator: " "))",
             "mail": "\(settings.smtpURL.server?.url ?? "terminal")",
         ]
-    }
-
-    /// The same logger without the line of the library about the start.
-    private func quiet(_ logger: Logger) -> Logger {
-        var logger = logger
-        logger.logLevel = max(logger.logLevel, .notice)
-        return logger
     }
 
     private func forwardAuth(_ database: Database) -> ForwardAuth? {
