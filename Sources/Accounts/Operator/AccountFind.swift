@@ -28,22 +28,19 @@ extension Operator {
     /// Returns the number of accounts whose ids begin with the digits, and the id of one of them; nil if there is none.
     package func accounts(_ prefix: IDPrefix<Account>) async throws(DatabaseError) -> (count: Int, first: ID<Account>?)
     {
-        let row = try await database.read(
-            """
-            SELECT count(*) OVER (), id FROM accounts WHERE id BETWEEN \(prefix.first) AND \(prefix.last) LIMIT 1
-            """
-        ).first
-        guard let row else { return (0, nil) }
-        return try row.decode(Int.self, ID<Account>?.self)
+        try await ids(prefix, in: "accounts")
     }
 
-    /// Returns the number of mails whose ids begin with the digits, and the id of one of them; nil if there is none.
-    package func mails(_ prefix: IDPrefix<Outbox>) async throws(DatabaseError) -> (count: Int, first: ID<Outbox>?) {
+    /// Returns the number of rows whose ids begin with the digits, and the id of one of them; nil if there is none.
+    func ids<Owner>(
+        _ prefix: IDPrefix<Owner>,
+        in table: SQL
+    ) async throws(DatabaseError) -> (count: Int, first: ID<Owner>?) {
         let row = try await database.read(
-            "SELECT count(*) OVER (), id FROM outbox WHERE id BETWEEN \(prefix.first) AND \(prefix.last) LIMIT 1"
+            "SELECT count(*) OVER (), id FROM \(table) WHERE id BETWEEN \(prefix.first) AND \(prefix.last) LIMIT 1"
         ).first
         guard let row else { return (0, nil) }
-        return try row.decode(Int.self, ID<Outbox>?.self)
+        return try row.decode(Int.self, ID<Owner>?.self)
     }
 
     /// Returns the id of the account that a sign-in with the address or the username finds, or nil if there is none.

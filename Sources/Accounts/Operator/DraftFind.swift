@@ -1,11 +1,7 @@
 extension Operator {
     /// Returns the number of drafts whose ids begin with the digits, and the id of one of them; nil if there is none.
     package func drafts(_ prefix: IDPrefix<Draft>) async throws(DatabaseError) -> (count: Int, first: ID<Draft>?) {
-        let row = try await database.read(
-            "SELECT count(*) OVER (), id FROM drafts WHERE id BETWEEN \(prefix.first) AND \(prefix.last) LIMIT 1"
-        ).first
-        guard let row else { return (0, nil) }
-        return try row.decode(Int.self, ID<Draft>?.self)
+        try await ids(prefix, in: "drafts")
     }
 
     /// Returns the ids of the open drafts with the address, or of the one that has leased the username, newest first.

@@ -78,6 +78,11 @@ extension Operator {
         }
     }
 
+    /// Returns the number of mails whose ids begin with the digits, and the id of one of them; nil if there is none.
+    package func mails(_ prefix: IDPrefix<Outbox>) async throws(DatabaseError) -> (count: Int, first: ID<Outbox>?) {
+        try await ids(prefix, in: "outbox")
+    }
+
     /// Returns the mail with that id; nil if there is none.
     package func mail(_ id: ID<Outbox>) async throws(DatabaseError) -> OutboxRow? {
         try await mails(where: "id = \(id)").first

@@ -141,6 +141,15 @@ struct Refused: Error, CustomStringConvertible {
     let description: String
 }
 
+extension Refused {
+    /// The refusal of first digits that several ids have.
+    ///
+    /// - Parameter noun: what the ids name, such as "drafts".
+    static func ambiguous(_ digits: String, _ count: Int, _ noun: String) -> Refused {
+        Refused(description: "\(count) \(noun) have an id that begins with \"\(digits.printable)\": pass more digits")
+    }
+}
+
 /// A language of the commands. They do not depend on the languages of the pages.
 enum TerminalLanguage {
     case english, korean

@@ -24,11 +24,7 @@ struct AccountReference: ExpressibleByArgument, Sendable {
         if let id { return id }
         if let prefix {
             let (count, first) = try await worker.accounts(prefix)
-            if count > 1 {
-                throw Refused(
-                    description: "\(count) accounts have an id that begins with \"\(text.printable)\": pass more digits"
-                )
-            }
+            if count > 1 { throw Refused.ambiguous(text, count, "accounts") }
             if let first { return first }
         }
         // A username may look like the first digits of an id. This search writes an audit record.

@@ -27,11 +27,7 @@ struct DraftReference: ExpressibleByArgument, Sendable {
         if let id { return id }
         if let prefix {
             let (count, first) = try await worker.drafts(prefix)
-            if count > 1 {
-                throw Refused(
-                    description: "\(count) drafts have an id that begins with \"\(text.printable)\": pass more digits"
-                )
-            }
+            if count > 1 { throw Refused.ambiguous(text, count, "drafts") }
             if let first { return first }
         }
         // A username may look like the first digits of an id. This search writes an audit record.

@@ -34,11 +34,7 @@ extension EventCommands {
         /// Returns the number of requeued events; nil if there is no such application.
         private func retry(_ event: EventReference, by worker: Operator) async throws -> Int? {
             guard let found = try await worker.undelivered(event.prefix, to: application) else { return nil }
-            if found.count > 1 {
-                throw Refused(
-                    description: "\(found.count) events have an id that begins with \"\(event.text)\": pass more digits"
-                )
-            }
+            if found.count > 1 { throw Refused.ambiguous(event.text, found.count, "events") }
             if let id = found.event {
                 if found.isWebhookOff {
                     throw Refused(

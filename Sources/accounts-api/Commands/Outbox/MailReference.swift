@@ -16,11 +16,7 @@ struct MailReference: ExpressibleByArgument, Sendable {
     /// Throws ``NotFound`` if there is no such mail, and ``Refused`` if several ids begin with the digits.
     func find(by worker: Operator) async throws -> ID<Outbox> {
         let (count, first) = try await worker.mails(prefix)
-        if count > 1 {
-            throw Refused(
-                description: "\(count) mails have an id that begins with \"\(text.printable)\": pass more digits"
-            )
-        }
+        if count > 1 { throw Refused.ambiguous(text, count, "mails") }
         guard let first else { throw notFound }
         return first
     }

@@ -6,8 +6,8 @@ extension OutboxCommands {
         static let configuration = CommandConfiguration(
             abstract: "Lists mail with masked addresses, newest first.",
             discussion: """
-                --email writes an audit record, as does --draft with an address or a username. --email finds waiting mail to the address, and all mail of unfinished sign-ups
-                with the address.
+                --email finds waiting mail to the address, and all mail of unfinished sign-ups with it. It writes an \
+                audit record, as does --draft with an address or a username.
 
                 EXAMPLES
                   accounts-api outbox list --state waiting
@@ -29,15 +29,16 @@ extension OutboxCommands {
                 filter.draft = try await draft?.find(by: worker)
                 return try await worker.mails(filter, limit: page.limit, after: page.after?.id)
             }
-            print(flags.json ? mails.json("mails", \.json).text : Self.text(of: mails))
+            print(flags.json ? mails.json("mails", \.json).text : Self.text(of: mails, isWide: flags.wide))
         }
 
-        private static func text(of page: ListPage<OutboxRow>) -> String {
+        private static func text(of page: ListPage<OutboxRow>, isWide: Bool) -> String {
             if page.total == 0 { return "no mail" }
             let rows = page.items.map { mail in
                 [
-                    "\(mail.id)", .init(mail.state.rawValue, mail.state == .dead ? .red : .plain), .init(mail.template),
-                    .init(mail.recipient ?? ""), .init(mail.draft.map { String("\($0)".prefix(13)) } ?? ""),
+                    .init(id: mail.id), .init(mail.state.rawValue, mail.state == .dead ? .red : .plain),
+                    .init(mail.template),
+                    .init(mail.recipient ?? ""), mail.draft.map { .init(id: $0) } ?? "",
                     "\(mail.attempts)", .init(relative(mail.createdAt, to: mail.now)),
                     .init(mail.state == .waiting ? relative(mail.dueAt, to: mail.now) : ""),
                     .init(mail.lastError ?? ""),
@@ -46,7 +47,8 @@ extension OutboxCommands {
             let header = [
                 "ID", "STATE", "TEMPLATE", "RECIPIENT", "DRAFT", "ATTEMPTS", "CREATED", "DUE", "LAST ERROR",
             ]
-            return Table(header, rows).text + "\n\n" + page.summary(of: "mail")
+            let table = Table(header, rows, omittingIfNarrow: ["ATTEMPTS", "CREATED", "DRAFT"])
+            return "\(table.text(isWide: isWide))\n\n\(page.summary(of: "mail"))"
         }
     }
 }
