@@ -54,7 +54,7 @@ extension Messages {
     /// The message after too many requests.
     package func tooOften(_ wait: RoundedWait) -> String { text("pages.too-often", ["time": time(wait)]) }
 
-    /// The message to a person who changed the address of the account less than a day ago.
+    /// The message about a change of the address or an erasure within a day after a change of the address.
     package func addressPause(_ wait: RoundedWait) -> String { text("pages.address-pause", ["time": time(wait)]) }
 
     /// The words that open a page to change something, such as "Change profile".
