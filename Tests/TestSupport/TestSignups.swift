@@ -100,6 +100,8 @@ package struct TestSignups: Sendable {
             from: "no-reply@acme.example",
             serviceName: "Acme",
             publicURL: "http://localhost:8080",
+            hasRecovery: true,
+            contact: "https://acme.example/help",
             logger: .silent
         )
     }

@@ -7,7 +7,7 @@ extension Sessions {
     /// it.
     package func enrolment(of session: AccountSession) async throws(SignInError) -> Enrolment {
         try requireConfirmation(of: session)
-        let generation = try await generation(of: session.account.id)
+        let (generation, _) = try await generation(of: session.account.id)
         return Enrolment(
             secret: secrets(of: session, generation)[0],
             issuer: signups.serviceName,
@@ -28,7 +28,7 @@ extension Sessions {
     ) async throws(SignInError) -> (codes: [RecoveryCode], session: NewSession?) {
         try requireConfirmation(of: session)
         let id = session.account.id
-        let generation = try await generation(of: id)
+        let (generation, hasApp) = try await generation(of: id)
         let right = secrets(of: session, generation).lazy.compactMap { secret in
             TOTP.timeStep(of: code, using: secret, at: session.now).map { (secret: secret, step: $0) }
         }.first
@@ -52,7 +52,7 @@ extension Sessions {
         ]
         let session = try await changeCredentials(
             of: session,
-            telling: .authenticatorAdded,
+            telling: hasApp ? .authenticatorReplaced : .authenticatorAdded,
             in: language,
             change + replaceRecoveryCodes(of: id, by: codes, when: Signups.flag("changed"))
         )
@@ -130,12 +130,16 @@ extension Sessions {
         ]
     }
 
-    /// Reads how often an app was added to the account. Secrets are derived from this number, so that a stored secret
-    /// is never shown again.
-    private func generation(of account: ID<Account>) async throws(SignInError) -> Int {
+    /// Reads how often an app was added to the account, and whether it has one now. Secrets are derived from this
+    /// number, so that a stored secret is never shown again.
+    private func generation(of account: ID<Account>) async throws(SignInError) -> (Int, hasApp: Bool) {
         let row = try await converting(to: SignInError.database) { () throws(DatabaseError) in
-            try await database.read("SELECT authenticators_added FROM accounts WHERE id = \(account)").first?
-                .decode(Int.self)
+            try await database.read(
+                """
+                SELECT authenticators_added, EXISTS (SELECT FROM authenticators WHERE account = id)
+                  FROM accounts WHERE id = \(account)
+                """
+            ).first?.decode(Int.self, Bool.self)
         }
         guard let row else { throw .noSession }
         return row

@@ -18,11 +18,15 @@ package struct OutboxSender: Sendable {
     private let sender: String
     private let serviceName: String
     private let publicURL: String
+    private let hasRecovery: Bool
+    private let contact: String?
     private let metrics: Metrics
     private let logger: Logger
 
     /// - Parameters:
     ///   - mailers: at least one; each delivers one mail at a time.
+    ///   - hasRecovery: whether people can choose a new password without signing in.
+    ///   - contact: the URL under which people reach the service; nil if it has none.
     ///   - clock: measures the deliveries, and waits in place of withheld mail.
     package init(
         outbox: Outbox,
@@ -31,6 +35,8 @@ package struct OutboxSender: Sendable {
         from sender: String,
         serviceName: String,
         publicURL: String,
+        hasRecovery: Bool,
+        contact: String? = nil,
         clock: any Clock<Duration> = ContinuousClock(),
         metrics: Metrics = Metrics(),
         logger: Logger
@@ -43,6 +49,8 @@ package struct OutboxSender: Sendable {
         self.sender = sender
         self.serviceName = serviceName
         self.publicURL = publicURL
+        self.hasRecovery = hasRecovery
+        self.contact = contact
         self.metrics = metrics
         self.logger = logger
     }
@@ -222,10 +230,17 @@ package struct OutboxSender: Sendable {
             messages.alreadyRegistered(serviceName: serviceName, link: "\(publicURL)/sign-in")
         case FlowPurpose.emailChange.takenMail:
             messages.addressInUse(serviceName: serviceName, link: "\(publicURL)/sign-in")
-        case "account-created": messages.accountCreated(serviceName: serviceName, address: content.to)
+        case "account-created":
+            messages.accountCreated(serviceName: serviceName, address: content.to, contact: contact)
         default:
             AccountNotice(rawValue: template).map {
-                messages.accountChanged($0, serviceName: serviceName, link: "\(publicURL)/account")
+                messages.accountChanged(
+                    $0,
+                    serviceName: serviceName,
+                    link: publicURL + (hasRecovery ? FlowPurpose.recovery.path : "/account"),
+                    hasPassword: hasRecovery,
+                    contact: contact
+                )
             }
         }
     }

@@ -6,6 +6,7 @@ package enum AccountNotice: String, CaseIterable, Sendable {
     /// The account has gone back from this address to the previous one. The mail goes to this address.
     case addressWithdrawn = "address-withdrawn"
     case authenticatorAdded = "authenticator-added"
+    case authenticatorReplaced = "authenticator-replaced"
     case authenticatorRemoved = "authenticator-removed"
     case authenticatorRemovedByOperator = "authenticator-removed-by-operator"
     case recoveryCodesReplaced = "recovery-codes-replaced"
@@ -14,6 +15,12 @@ package enum AccountNotice: String, CaseIterable, Sendable {
     case applicationSignedOut = "application-signed-out"
     case accountErased = "account-erased"
 
-    /// Whether the mail has its own text, because the reader cannot sign in to the account.
-    var hasOwnText: Bool { self == .accountErased || self == .addressWithdrawn }
+    /// Whether the mail has its own text, in place of the text about a change that somebody else may have made.
+    var hasOwnText: Bool { [.addressRestored, .addressWithdrawn, .accountErased].contains(self) }
+
+    /// Whether the mail has a link to the page on which the person chooses a new password.
+    var hasLink: Bool { self != .addressWithdrawn && self != .accountErased }
+
+    /// Whether the mail asks the person to contact the service if something is wrong.
+    var namesContact: Bool { self != .addressWithdrawn }
 }

@@ -120,6 +120,7 @@ extension Messages {
 extension Messages {
     /// The mail with a code. The code is only in the text, because notifications show the subject. The link to another
     /// code is on a separate line at the end; nil for none.
+/// The parameter `contact` of a mail is the URL under which people reach the service; nil if it has none.
     package func text(
         of mail: CodeMail,
         _ code: String,
@@ -158,13 +159,26 @@ extension Messages {
         mail(FlowPurpose.emailChange.takenMail, ["link": link, "service": serviceName])
     }
 
-    /// The mail about a change of an account. The link leads to the page of the account.
-    package func accountChanged(_ notice: AccountNotice, serviceName: String, link: String) -> MailText {
-        if notice.hasOwnText { return mail(notice.rawValue, ["service": serviceName]) }
+    /// The mail about a change of an account.
+    ///
+    /// - Parameters:
+    ///   - link: the URL of the page on which a person who cannot sign in chooses a new password. If there is none,
+    ///     because accounts have no password, that of the account.
+    ///   - hasPassword: whether accounts have a password.
+    package func accountChanged(
+        _ notice: AccountNotice,
+        serviceName: String,
+        link: String,
+        hasPassword: Bool = true,
+        contact: String? = nil
+    ) -> MailText {
+        let contact = notice.namesContact ? contact : nil
+        if notice.hasOwnText { return mail(notice.rawValue, ["link": link, "service": serviceName], contact) }
         let change = text("mails.\(notice.rawValue).change", ["service": serviceName])
         return MailText(
             subject: text("mails.\(notice.rawValue).subject", ["service": serviceName]),
-            text: text("mails.notice.text", ["change": change, "link": link, "service": serviceName])
+            text: text(hasPassword ? "mails.notice.text" : "mails.notice.without-password", values) + lastLine(contact)
+        let values = ["change": change, "link": link, "service": serviceName]
         )
     }
 
@@ -175,19 +189,22 @@ extension Messages {
     }
 
     /// The mail that welcomes the owner of a new account. Shows `address` unchanged.
-    package func accountCreated(serviceName: String, address: String) -> MailText {
-        mail("account-created", ["address": address, "service": serviceName])
+    package func accountCreated(serviceName: String, address: String, contact: String? = nil) -> MailText {
+        mail("account-created", ["address": address, "service": serviceName], contact)
     }
 
-    private func mail(_ name: String, _ values: [String: String]) -> MailText {
+    private func mail(_ name: String, _ values: [String: String], _ contact: String? = nil) -> MailText {
         MailText(
             subject: text("mails.\(name).subject", ["service": values["service"] ?? ""]),
-            text: text("mails.\(name).text", values)
+            text: text("mails.\(name).text", values) + lastLine(contact)
         )
     }
 }
 
 // MARK: - Refusals
+
+    /// The contact of the service on a line at the end, after a text whose last sentence asks the person to use it.
+    private func lastLine(_ contact: String?) -> String { contact.map { "\n\n\($0)" } ?? "" }
 
 extension Messages {
     /// The message about a refused field. Contains the numbers of `refusal.params`: `min` and `max` (characters; for

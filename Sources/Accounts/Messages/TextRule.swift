@@ -71,6 +71,7 @@ struct TextRule: Sendable {
         var rules = [
             "mails.code.text": text(["request", "code"], ["time", "assurance"]),
             "mails.code.new-code": text(["link"]), "mails.notice.text": text(["change", "link"]),
+            "mails.notice.without-password": text(["change", "link"]),
             "mails.handoff.subject": named, "mails.handoff.text": text(["link", "code"], ["time"]),
             "mails.already-registered.subject": named, "mails.already-registered.text": text(["link"]),
             "mails.address-in-use.subject": named, "mails.address-in-use.text": text(["link"]),
@@ -83,7 +84,7 @@ struct TextRule: Sendable {
         for notice in AccountNotice.allCases {
             rules["mails.\(notice.rawValue).subject"] = named
             if notice.hasOwnText {
-                rules["mails.\(notice.rawValue).text"] = text([])
+                rules["mails.\(notice.rawValue).text"] = text(notice.hasLink ? ["link"] : [])
             } else {
                 rules["mails.\(notice.rawValue).change"] = text([])
             }

@@ -20,6 +20,8 @@ struct Brand: Sendable {
 
     var palettes: [Palette] { [light, dark] }
 
+    func url(of link: Link) -> String? { links.first { $0.link == link }?.url }
+
     struct Logo: Sendable {
         let light: BrandFile
         /// The picture on dark pages; nil if they show the same picture as light pages.

@@ -143,6 +143,8 @@ struct Server {
             from: settings.mailFrom,
             serviceName: settings.serviceName,
             publicURL: settings.publicURL,
+            hasRecovery: settings.flow.hasRecovery,
+            contact: settings.brand?.url(of: .help),
             metrics: metrics,
             logger: logger
         )

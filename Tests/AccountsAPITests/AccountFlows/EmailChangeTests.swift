@@ -93,7 +93,7 @@ struct EmailChangeTests {
             let mails = site.service.mailbox.mails.suffix(2)
             let restored = try #require(mails.first { $0.to == Self.old })
             let removed = try #require(mails.first { $0.to == Self.new })
-            #expect(restored.text.contains("has this email address again") && restored.text.contains("/account"))
+            #expect(restored.text.contains("has this email address again") && restored.text.contains("/recovery\n"))
             #expect(removed.subject == "Your email address was removed: Acme")
             #expect(!removed.text.contains("password") && !removed.text.contains("/account"))
         }

@@ -18,7 +18,7 @@ struct CredentialNoticeTests {
     }
 
     @Test(arguments: [
-        ("password", "Your password was changed: Acme"), ("app", "An authenticator app was added: Acme"),
+        ("password", "Your password was changed: Acme"), ("app", "Your authenticator app was replaced: Acme"),
         ("no app", "Your authenticator app was removed: Acme"),
         ("recovery codes", "You have new recovery codes: Acme"),
         ("recovery code", "A recovery code was used: Acme"), ("username", "Your username was changed: Acme"),
@@ -56,6 +56,10 @@ struct CredentialNoticeTests {
             let mails = try await Self.notices(after: count, site)
             #expect(mails.map(\.subject) == [subject] && mails.map(\.to) == [Self.old])
             #expect(mails.allSatisfy { $0.text.contains("If this wasn't you") })
+            // Whoever has made the change may have locked the owner out, so the link works without signing in.
+            let lines = try #require(mails.first).text.split(separator: "\n")
+            #expect(lines.contains("http://localhost:8080/recovery") == (change != "erasure"))
+            #expect(lines.last == "https://acme.example/help")
             let endsSessions = !["recovery code", "username", "erasure"].contains(change)
             #expect(mails.allSatisfy { $0.text.contains("All your other devices were signed out") == endsSessions })
             for code in response.strings("recovery_codes") {

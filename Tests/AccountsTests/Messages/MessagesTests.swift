@@ -176,14 +176,17 @@ struct MessagesTests {
     }
 
     @Test(arguments: Language.builtIn, AccountNotice.allCases)
-    func `the mail about a change links to the account, unless the reader cannot sign in`(
+    func `the mail about a change has a link that helps, unless there is no account, and the contact`(
         language: Language,
         notice: AccountNotice
     ) {
-        let link = "https://example.com/account"
-        let mail = language.messages.accountChanged(notice, serviceName: "Accounts", link: link)
+        let (link, contact) = ("https://example.com/recovery", "https://example.com/help")
+        let mail = language.messages.accountChanged(notice, serviceName: "Accounts", link: link, contact: contact)
         #expect(mail.subject.contains("Accounts") && !mail.subject.contains("://"))
-        #expect(mail.text.contains("\n\n\(link)") == !notice.hasOwnText)
+        #expect(mail.text.contains("\n\n\(link)\n") == notice.hasLink)
+        #expect(mail.text.hasSuffix("\n\n\(contact)") == notice.namesContact)
+        let lone = language.messages.accountChanged(notice, serviceName: "Accounts", link: link, hasPassword: false)
+        #expect(!notice.namesContact || (lone.text + "\n\n\(contact)" == mail.text) == notice.hasOwnText)
         let subjects = AccountNotice.allCases.map {
             language.messages.accountChanged($0, serviceName: "Accounts", link: link).subject
         }
