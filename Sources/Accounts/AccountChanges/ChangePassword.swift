@@ -18,6 +18,9 @@ extension Sessions {
             throw .hashing(error)
         }
         if !refusals.isEmpty { throw .refused(refusals) }
+        if try await isPresent(password, of: session.account.id) {
+            throw .refused([Refusal(field.name, .unchanged)])
+        }
         let new = try await hash(password)
         let id = session.account.id
         let replace: SQL = """
@@ -74,20 +77,35 @@ extension Sessions {
         return (field, password)
     }
 
-    /// Hashes the new password. Throws `limited` if the client's network has used up its password hashes, and `hashing`
-    /// if the hash would have to wait too long.
+    /// Whether the account already has the password. Costs a hash of its own.
+    private func isPresent(_ password: SharedSecret, of account: ID<Account>) async throws(SignInError) -> Bool {
+        let stored = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            try await database.read("SELECT password_hash(\(account))").only.decode(String?.self)
+        }
+        guard let stored = stored.flatMap(StoredPassword.init) else { return false }
+        try await takeHash()
+        return try await verify(password, against: stored).isRight
+    }
+
+    /// Hashes the new password.
     private func hash(_ password: SharedSecret) async throws(SignInError) -> PHCString {
+        try await takeHash()
+        do throws(HashingError) {
+            return try await signups.hashing.hash(password, pepper: keys.pepper, for: signups.network)
+        } catch {
+            throw .hashing(error)
+        }
+    }
+
+    /// Counts a password hash. Throws `limited` if the client's network has used up its password hashes, and `hashing`
+    /// if the hash would have to wait too long.
+    private func takeHash() async throws(SignInError) {
         let limits = signups.charges(.passwordHashesFromNetwork, of: signups.network)
         if let rejection = signups.hashing.rejection(of: signups.network) { throw .hashing(rejection) }
         let exceeded = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             try await signups.consumeAlone(limits)
         }
         if let exceeded { throw .limited(exceeded) }
-        do throws(HashingError) {
-            return try await signups.hashing.hash(password, pepper: keys.pepper, for: signups.network)
-        } catch {
-            throw .hashing(error)
-        }
     }
 }
 

@@ -4,6 +4,8 @@ package enum RefusalTopic: String, CaseIterable, Sendable {
     case email, phone, username, password, confirmation, code, consent, date, number, choice
     case authenticator = "totp"
     case secondFactor = "second-factor"
+    /// The password that an account has, in contrast to a new one.
+    case presentPassword = "present-password"
     case photo = "image"
     /// A phone number outside Korea.
     case internationalPhone = "international-phone"
@@ -18,6 +20,7 @@ package enum RefusalTopic: String, CaseIterable, Sendable {
         switch self {
         case .other: []
         case .internationalPhone: [rawValue, Self.phone.rawValue]
+        case .presentPassword: [rawValue, Self.password.rawValue]
         case .authenticator, .secondFactor: [rawValue, Self.code.rawValue]
         default: [rawValue]
         }
@@ -32,8 +35,14 @@ extension Refusal {
         let asked = flow?.field(named: field)
         return language.messages.message(
             for: self,
-            about: asked?.kind.topic ?? RefusalTopic(rawValue: field.rawValue) ?? .other,
+            about: asked?.kind.topic ?? Self.topic(ofMember: field.rawValue) ?? .other,
             label: asked?.labels[language]
         )
+    }
+
+    /// The topic of a member of a request that is no field. The member `password` of a sign-in is one that exists.
+    private static func topic(ofMember name: String) -> RefusalTopic? {
+        let topic = RefusalTopic(rawValue: name)
+        return topic == .password ? .presentPassword : topic
     }
 }

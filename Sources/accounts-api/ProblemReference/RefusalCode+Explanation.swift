@@ -94,8 +94,8 @@ extension Refusal.Code {
             )
         case .unchanged:
             Explanation(
-                meaning: "The account already has this address.",
-                remedy: "Ask for another address, or cancel the change."
+                meaning: "The account already has this address, or this password.",
+                remedy: "Ask for another one, or cancel the change."
             )
         case .tooYoung:
             Explanation(
