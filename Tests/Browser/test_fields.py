@@ -250,7 +250,7 @@ def test_a_person_who_comes_back_to_a_complete_step_begins_at_its_heading(person
 def test_the_progress_names_each_step_and_says_which_are_complete(person):
     kim = person().go_to("password")
     names = [step.get_attribute("textContent") for step in kim.find_all(".steps li")]
-    assert names[:3] == ["What's your email address? (completed)", "Check your email (completed)", "Password"]
+    assert names[:3] == ["Email address (completed)", "Email verification (completed)", "Password"]
     link = kim.find(".steps a")
     name = link.find_element("css selector", ".unseen")
     assert name.size["width"] <= 1

@@ -58,7 +58,8 @@ extension Field {
             isIdentifier: isIdentifier,
             labels: labels,
             helps: helps,
-            control: control
+            control: control,
+            shortLabels: shortLabels
         )
     }
 }

@@ -42,6 +42,7 @@ package struct Flow: Sendable {
                 name: step.name,
                 isOptional: step.isOptional,
                 titles: step.titles,
+                shortTitles: step.shortTitles,
                 fields: step.fields.filter { $0.kind.canBeEdited($0, among: all) }
             )
             edited.root = Step.accountPath
@@ -66,6 +67,8 @@ package struct Step: Sendable {
     /// Whether people may change the values of the step in their account.
     package var isEditable = false
     package let titles: [Language: String]
+    /// What a list of steps calls the step; empty if its title suits that, too.
+    package var shortTitles: [Language: String] = [:]
     package let fields: [Field]
     /// The path of the flow, or ``accountPath`` if the step is one of ``Flow/editableSteps``.
     var root = FlowPurpose.signup.path
@@ -73,6 +76,9 @@ package struct Step: Sendable {
     static let accountPath = "/account"
 
     package var href: String { "\(root)/\(name)" }
+
+    /// What a list of steps calls the step.
+    package func shortTitle(in language: Language) -> String? { shortTitles[language] ?? titles[language] }
 
     /// Whether the step is one of ``Flow/editableSteps``, which change values in an account.
     var isOfAccount: Bool { root == Self.accountPath }
@@ -98,4 +104,9 @@ package struct Field: Sendable {
     package let helps: [Language: String]
     /// The form control for the field.
     package let control: Control
+    /// What a list of values calls the field; empty if its label suits that, too.
+    var shortLabels: [Language: String] = [:]
+
+    /// What a list of values calls the field.
+    package func shortLabel(in language: Language) -> String? { shortLabels[language] ?? labels[language] }
 }

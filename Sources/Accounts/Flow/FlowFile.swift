@@ -87,6 +87,7 @@ extension Flow {
             }
             let isOptional = try stepEntry.flag("optional", default: false)
             let titles = try stepEntry.texts("title")
+            let shortTitles = try stepEntry.optionalTexts("short_title") ?? [:]
             var fields: [Field] = []
             for var fieldEntry in try stepEntry.entries("fields") {
                 let field = try field(&fieldEntry, after: fields, ofEarlierSteps: earlier)
@@ -104,6 +105,7 @@ extension Flow {
                     isOptional: isOptional,
                     isEditable: isEditable,
                     titles: titles,
+                    shortTitles: shortTitles,
                     fields: fields
                 )
             )
@@ -158,6 +160,7 @@ extension Flow {
         let isIdentifier = try entry.flag("identifier", default: false)
         let labels = try entry.texts("label")
         let helps = try entry.optionalTexts("help") ?? [:]
+        let shortLabels = try entry.optionalTexts("short_label") ?? [:]
         let kind = try kindType.init(rules: &entry)
         let position = FieldPosition(
             name: name,
@@ -190,7 +193,8 @@ extension Flow {
             isIdentifier: isIdentifier,
             labels: labels,
             helps: helps,
-            control: control
+            control: control,
+            shortLabels: shortLabels
         )
     }
 

@@ -8,6 +8,7 @@ extension Pages {
     func review(_ shown: JSON, of draft: Draft?, after problem: Problem? = nil, in language: Language) -> Page {
         let missing: [JSON] = if case .array(let names) = shown["missing"] { names } else { [] }
         let states: [JSON] = if case .array(let states) = shown["steps"] { states } else { [] }
+        let isRecovery = signups.flow.purpose == .recovery
         let steps = states.compactMap { summary -> JSON? in
             guard let name = summary["name"]?.string, let step = signups.flow.step(named: StepName(name)) else {
                 return nil
@@ -17,18 +18,22 @@ extension Pages {
                 let hasPicture = field.kind.takesFile && value != nil
                 return [
                     "label": .string(
-                        field.kind.reviewLabel.map(language.messages.text) ?? field.labels[language] ?? ""
+                        field.kind.reviewLabel.map(language.messages.text) ?? field.shortLabel(in: language) ?? ""
                     ),
                     "text": .string(text(of: value, in: field, language)),
                     "picture": hasPicture ? .string("\(step.href)/\(field.name)") : .null,
                     "is_missing": .bool(missing.contains(.string(field.name.rawValue))),
                 ]
             }
-            // A code that was confirmed is not changed, but the address in its own step.
+            // A code that was confirmed is not changed, but the address in its own step. The second factor of a recovery
+            // is used up.
             let asksForCode = step.fields.allSatisfy { $0.kind.provedField != nil }
-            let isConfirmed = asksForCode && summary["state"] == "complete"
+            let asksForGuess = asksForCode || isRecovery && step.fields.allSatisfy(\.kind.takesGuess)
+            let isConfirmed = asksForGuess && summary["state"] == "complete"
             // The title of such a step may tell the person what to do, such as "Check your email".
-            let title = asksForCode ? language.messages.text(.mailedCode) : step.titles[language] ?? ""
+            let title =
+                asksForCode && step.shortTitles[language] == nil
+                ? language.messages.text(.mailedCode) : step.shortTitle(in: language) ?? ""
             return [
                 "title": .string(title), "change": .string(language.messages.change(of: title)),
                 "href": .string(step.href), "fields": .array(fields),

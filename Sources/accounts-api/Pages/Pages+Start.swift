@@ -65,7 +65,7 @@ extension Pages {
             members += shown.members + [.init("form", .string(form.text))]
         } else {
             members.append(
-                .init("steps", .array(signups.flow.steps.map { ["title": .string($0.titles[language] ?? "")] }))
+                .init("steps", .array(signups.flow.steps.map { ["title": .string($0.shortTitle(in: language) ?? "")] }))
             )
         }
         let isFresh = notice == nil && problem == nil

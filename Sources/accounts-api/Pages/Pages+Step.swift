@@ -46,7 +46,7 @@ extension Pages {
                 .array(
                     steps.map { other in
                         [
-                            "title": .string(other.titles[language] ?? ""), "href": .string(other.href),
+                            "title": .string(other.shortTitle(in: language) ?? ""), "href": .string(other.href),
                             "is_current": .bool(other.name == step.name),
                             "is_open": .bool(states[other.name] != .locked && other.name != step.name),
                             "is_complete": .bool(states[other.name] == .complete),
@@ -180,6 +180,7 @@ private struct StepForm {
     }
 
     /// The message about a code that takes no more guesses; nil if there is none. The draft was read before the guess
+            .init("short_label", .string(field.shortLabel(in: language) ?? "")),
     /// that is refused.
     private func exhaustion(of field: Field) -> String? {
         let message = { (params: [String: JSON]) in

@@ -41,7 +41,7 @@ struct JapaneseTests {
             #expect(mail.subject == "【Acme】認証コードのお知らせ" && mail.text.contains("\n\n\(code)\n\n"))
             #expect(mail.text.contains("このコードの有効期間は10分です。"))
             // The flow has no Japanese title for this step, so it is in English.
-            #expect(try await kim.post("/signup/code", "code=\(code)").has("<h1>Password</h1>"))
+            #expect(try await kim.post("/signup/code", "code=\(code)").has("<h1>Create a password</h1>"))
             let short = try await kim.post("/signup/password", "password=short&confirmation=short")
             #expect(short.has("15文字以上で入力してください。"))
             _ = try await kim.post(

@@ -68,7 +68,7 @@ struct TextCommandTests {
         let settings = ["TEXTS_FILE": "examples/texts/ja.yaml"]
         try await withFile(JapaneseTests.flow()) { file in
             let check = try await CommandRun.of("flow", "check", file, settings: settings)
-            let gap = /signup.yaml:18: "title" has no text in "ja": pages show "en"/
+            let gap = /signup.yaml:19: "title" has no text in "ja": pages show "en"/
             #expect(check.status == 0 && check.errorOutput.contains(gap) && !check.errorOutput.contains(":10:"))
             let json = try await CommandRun.of("flow", "check", file, "--json", settings: settings).json
             guard case .array(let warnings)? = json["warnings"] else {
