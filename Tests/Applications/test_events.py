@@ -34,7 +34,7 @@ def test_a_session_that_ends_on_the_page_of_the_account_ends_at_the_shop(shop, s
     wait_for_shop(kim, shop)
     sid = claim(kim, "sid")
     kim.open("/account")
-    kim.find("form[action='/account/sign-out'] button.main").click()
+    kim.find("header form[action='/account/sign-out'] button").click()
     kim.wait_for_path("/sign-in?signed-out")
     wait_until(lambda: f"the service has ended the session {sid}\n" in shop.log.read_text())
     open_page(kim, shop)

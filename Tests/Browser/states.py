@@ -102,14 +102,15 @@ def visit_signup(kim):
 def visit_account(kim):
     kim.open("/account")
     yield "account"
-    for page in ["profile", "contact", "terms", "authenticator", "password", "email", "erase"]:
+    pages = ["profile", "contact", "terms", "authenticator", "authenticator/codes", "authenticator/remove"]
+    for page in pages + ["password", "email", "erase"]:
         kim.open(f"/account/{page}")
-        yield f"account-{page}"
+        yield f"account-{page.replace('/', '-')}"
     kim.site.sql("UPDATE sessions SET auth_time = auth_time - interval '11 minutes'")
     kim.open("/account/password")
     yield "account-confirm"
     kim.open("/account")
-    kim.find("form[action='/account/sign-out'] button.main").click()
+    kim.find("header form[action='/account/sign-out'] button").click()
     kim.wait_for_path("/sign-in?signed-out")
     yield "signed-out"
 
@@ -131,7 +132,7 @@ def visit_sign_in(kim):
     kim.wait_until(lambda: "/account" in kim.path or kim.find_all("#codes code"), "the next recovery code")
     yield "recovery-code-used"
     kim.open("/account")
-    kim.find("form[action='/account/sign-out'] button.main").click()
+    kim.find("header form[action='/account/sign-out'] button").click()
     kim.wait_for_path("/sign-in?signed-out")
     kim.open("/sign-in/code")
     yield "sign-in-by-mail"

@@ -48,7 +48,7 @@ def test_a_person_sets_up_replaces_and_removes_the_app_with_only_the_keyboard(pe
     tab_to(kim, f"a[href='{PAGE}']")
     kim.press(Keys.ENTER)
     kim.wait_for_path(PAGE)
-    assert not kim.find_all(f"form[action='{PAGE}/remove']"), "there is no app yet"
+    assert not kim.find_all(f"a[href='{PAGE}/remove']"), "there is no app yet"
     kim.wait_until(lambda: kim.focused == "code", "the focus")
     kim.press("000000", Keys.ENTER)
     kim.wait_until(lambda: kim.refusal("code") and kim.focused == "code", "the focus on the refused code")
@@ -60,8 +60,10 @@ def test_a_person_sets_up_replaces_and_removes_the_app_with_only_the_keyboard(pe
     kim.wait_for_path("/account")
     kim.open(PAGE)
     assert kim.focused != "code", "the page begins with other choices"
-    tab_to(kim, f"form[action='{PAGE}/codes'] button")
-    kim.press(Keys.ENTER)
+    for selector in [f"a[href='{PAGE}/codes']", "main button"]:
+        tab_to(kim, selector)
+        kim.press(Keys.ENTER)
+        kim.wait_for_path(f"{PAGE}/codes")
     second = codes_on(kim)
     assert len(second) == 10 and not set(first) & set(second)
     kim.open(PAGE)
@@ -70,13 +72,16 @@ def test_a_person_sets_up_replaces_and_removes_the_app_with_only_the_keyboard(pe
     third = codes_on(kim)
     assert len(third) == 10 and not set(second) & set(third)
     kim.open(PAGE)
-    tab_to(kim, f"form[action='{PAGE}/remove'] button")
+    tab_to(kim, f"a[href='{PAGE}/remove']")
     kim.press(Keys.ENTER)
-    kim.wait_for_path("/account?saved")
+    kim.wait_for_path(f"{PAGE}/remove")
+    tab_to(kim, "button.danger")
+    kim.press(Keys.ENTER)
+    kim.wait_for_path("/account?authenticator-removed")
     assert kim.find("#notice").is_displayed()
     assert kim.site.sql(f"SELECT count(*) FROM recovery_codes WHERE account = {account(kim)}") == "0"
     kim.open(PAGE)
-    assert not kim.find_all(f"form[action='{PAGE}/remove']")
+    assert not kim.find_all(f"a[href='{PAGE}/remove']")
     kim.check_console()
 
 
@@ -99,11 +104,15 @@ def test_a_person_sets_up_replaces_and_removes_the_app(person, language, script)
     second, old = set_up(kim)
     assert second != first, "each app has another secret"
     kim.open(PAGE)
-    kim.find(f"form[action='{PAGE}/codes'] button").click()
+    kim.find(f"a[href='{PAGE}/codes']").click()
+    kim.wait_until(lambda: kim.path == f"{PAGE}/codes", "the question")
+    kim.find("main button").click()
     assert not set(codes_on(kim)) & set(old)
     kim.open(PAGE)
-    kim.find(f"form[action='{PAGE}/remove'] button").click()
-    kim.wait_until(lambda: kim.path == "/account?saved", "the account")
+    kim.find(f"a[href='{PAGE}/remove']").click()
+    kim.wait_until(lambda: kim.path == f"{PAGE}/remove", "the question")
+    kim.find("button.danger").click()
+    kim.wait_until(lambda: kim.path == "/account?authenticator-removed", "the account")
     assert kim.find("#notice").is_displayed()
     assert kim.site.sql(f"SELECT count(*) FROM authenticators WHERE account = {account(owner)}") == "0"
 
@@ -113,7 +122,7 @@ def test_a_recovery_code_of_an_added_app_signs_in(person):
     kim.open(PAGE)
     _, codes = set_up(kim)
     kim.open("/account")
-    kim.find("form[action='/account/sign-out'] button.main").click()
+    kim.find("header form[action='/account/sign-out'] button").click()
     kim.wait_for_path("/sign-in?signed-out")
     kim.type("identifier", kim.username)
     kim.type("password", PASSWORD).send_keys(Keys.ENTER)

@@ -127,7 +127,7 @@ def test_the_length_of_a_password_is_counted_as_the_server_counts(person):
             field,
             typed,
         )
-        assert tally(kim) == f"{length} of at least 15 characters", typed
+        assert tally(kim) == f"{length} characters (at least 15)", typed
     kim.press(Keys.BACKSPACE, Keys.BACKSPACE)
     assert tally(kim) == "" and value(kim, "password") == ""
 
@@ -137,12 +137,12 @@ def test_a_good_password_gets_a_tick_and_a_common_one_is_refused_while_typing(pe
     kim.press("passwordpassword")
     kim.wait_until(lambda: "too common" in kim.refusal("password"), "the refusal")
     assert value(kim, "password") == "passwordpassword" and kim.focused == "password"
-    assert tally(kim) == "16 of at least 15 characters"
+    assert tally(kim) == "16 characters (at least 15)"
     kim.type("password", PASSWORD)
     kim.wait_until(lambda: tally(kim).endswith("Good password"), "the tick")
     assert kim.refusal("password") == "" and value(kim, "password") == PASSWORD and kim.focused == "password"
     kim.press("x")
-    assert tally(kim) == f"{len(PASSWORD) + 1} of at least 15 characters", "the new password is not checked yet"
+    assert tally(kim) == f"{len(PASSWORD) + 1} characters (at least 15)", "the new password is not checked yet"
 
 
 def test_without_an_answer_a_password_gets_no_tick(person):
@@ -150,7 +150,7 @@ def test_without_an_answer_a_password_gets_no_tick(person):
     kim.run_script("window.fetch = () => Promise.reject(new TypeError());")
     kim.press(PASSWORD)
     kim.wait_until(kim.find("[name=confirmation]").is_displayed, "the confirmation")
-    assert tally(kim) == f"{len(PASSWORD)} of at least 15 characters"
+    assert tally(kim) == f"{len(PASSWORD)} characters (at least 15)"
 
 
 def test_the_length_of_a_password_is_announced_only_after_a_pause(person):
@@ -159,7 +159,7 @@ def test_the_length_of_a_password_is_announced_only_after_a_pause(person):
     kim.press("pass phrase")
     assert said(kim) == []
     kim.run_script("passTime(2000)")
-    assert said(kim) == ["11 of at least 15 characters"]
+    assert said(kim) == ["11 characters (at least 15)"]
     kim.press("s")
     assert said(kim) == []
 

@@ -78,14 +78,17 @@ def test_the_last_wrong_code_says_at_once_what_to_do(person, script):
     send_code(kim, code)
     kim.wait_until(lambda: "Too many wrong codes. Get a new one." in kim.refusal("code"), "the end")
     assert "attempts left" not in kim.text and not kim.find_all(".clock")
-    again = kim.find("form[action$='/resend'] button")
-    if script:
-        assert again.text.startswith("You can get a new code")
-        let_a_minute_pass(kim)
+    again = kim.find("button.main")
+    assert again.get_attribute("form") and not kim.find("[name=code]").is_enabled()
+    assert again.text.startswith("You can get a new code" if script else "Get a new code")
+    let_a_minute_pass(kim)
     kim.open("/signup/code")
     assert "Too many wrong codes. Get a new one." in kim.refusal("code") and not kim.find_all(".clock")
-    again = kim.find("form[action$='/resend'] button")
+    again = kim.find("button.main")
     kim.wait_until(lambda: again.is_enabled() and again.text == "Get a new code", "the button")
+    again.click()
+    kim.wait_until(lambda: "We sent a new code." in notice(kim)[1], "the new code")
+    assert kim.find("[name=code]").is_enabled() and kim.find("button.main").text == "Next"
 
 
 @pytest.mark.parametrize("script", [True, False])
@@ -177,7 +180,8 @@ def test_a_sign_up_that_goes_on_elsewhere_is_no_error(person):
     kim.browser.delete_all_cookies()
     kim.browser.add_cookie({"name": "signup", "value": cookie["value"]})
     kim.open("/signup")
-    assert notice(kim) == ("status", "You're continuing this sign-up on another device.")
+    text = "You're continuing this sign-up on another device. You can also start a new one here."
+    assert notice(kim) == ("status", text)
 
 
 def test_the_last_page_hides_the_account_after_the_sign_out(person):
@@ -186,7 +190,7 @@ def test_the_last_page_hides_the_account_after_the_sign_out(person):
     kim.open("/account")
     sign_out(kim)
     kim.open("/signup")
-    assert "Your account is ready" in kim.text
+    assert kim.find("[name=email]").get_attribute("value") == "", "the next person signs up"
     assert kim.email not in kim.text and kim.username not in kim.text
 
 

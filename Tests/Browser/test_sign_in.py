@@ -32,7 +32,7 @@ def sign_up_with_app(kim):
 
 
 def sign_out(kim):
-    kim.find("form[action='/account/sign-out'] button.main").click()
+    kim.find("header form[action='/account/sign-out'] button").click()
     kim.wait_for_path("/sign-in?signed-out")
 
 
@@ -49,7 +49,10 @@ def test_a_person_lands_on_the_account_and_signs_in_with_only_the_keyboard(perso
     kim.wait_for_path("/sign-in")
     assert (
         kim.find("#notice").text
-        == {"en": "Those sign-in details aren't right", "ko": "로그인 정보가 올바르지 않습니다"}[language]
+        == {
+            "en": "That email address, username or password isn't right",
+            "ko": "이메일 주소, 아이디 또는 비밀번호가 올바르지 않습니다",
+        }[language]
     )
     assert kim.find("[name=identifier]").get_attribute("value") == kim.email
     assert kim.focused == "password"
@@ -59,6 +62,25 @@ def test_a_person_lands_on_the_account_and_signs_in_with_only_the_keyboard(perso
     session = kim.browser.get_cookie("session")
     assert session["httpOnly"] and session["expiry"], "the cookie lacks HttpOnly, or ends with the browser"
     kim.check_console()
+
+
+def test_the_browser_remembers_who_signs_in_while_a_mailed_code_proves_it(person):
+    kim = sign_up(person())
+    kim.open("/account")
+    sign_out(kim)
+    kim.browser.delete_all_cookies()
+    kim.site.sql("DELETE FROM devices")
+    kim.open("/sign-in/mail")
+    kim.type("identifier", kim.username).send_keys(Keys.ENTER)
+    kim.wait_for_path("/sign-in/code")
+    kim.type("code", kim.site.mailbox.code(kim.email, 2)).send_keys(Keys.ENTER)
+    kim.wait_for_path("/sign-in?known")
+    assert kim.find("[name=identifier]").get_attribute("value") == kim.username
+    kim.wait_until(lambda: kim.focused == "password", "the focus")
+    kim.press(PASSWORD, Keys.ENTER)
+    kim.wait_for_path("/account")
+    sign_out(kim)
+    assert kim.find("[name=identifier]").get_attribute("value") == "", "the next person does not see it"
 
 
 @pytest.mark.parametrize("script", [True, False])

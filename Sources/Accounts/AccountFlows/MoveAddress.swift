@@ -52,7 +52,7 @@ extension Signups {
     }
 
     /// The time until the person may change the address again or erase the account; nil if both are allowed now.
-    func waitAfterMove(of account: ID<Account>) async throws(DatabaseError) -> LimitReached? {
+    package func waitAfterMove(of account: ID<Account>) async throws(DatabaseError) -> LimitReached? {
         let (limit, pause) = (Limit(1, per: AddressChange.pause), AddressChange.pause.seconds)
         let row = try await database.read(
             """

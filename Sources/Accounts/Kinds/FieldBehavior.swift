@@ -195,6 +195,14 @@ package protocol FieldBehavior: Sendable {
 
     /// What the review page calls the field; nil for its label.
     var reviewLabel: Word? { get }
+
+    /// The part of the account's page that shows the value.
+    var accountPart: AccountPart { get }
+}
+
+/// A part of the account's page.
+package enum AccountPart: Sendable {
+    case profile, consents
 }
 
 /// The position of a field in the flow file that is being read.
@@ -316,6 +324,7 @@ extension FieldBehavior {
     package func templateMembers(_ form: FormField) -> [JSON.Member] { [] }
     package var missingText: Word { .nothing }
     package var reviewLabel: Word? { nil }
+    package var accountPart: AccountPart { .profile }
 
     package func reviewText(_ shown: JSON, in language: Language) -> String {
         if case .integer(let number) = shown { "\(number)" } else { shown.string ?? "" }

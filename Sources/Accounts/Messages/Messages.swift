@@ -106,6 +106,9 @@ extension Messages {
         page("ticket-expired", "text", ["service": serviceName], hasButton: false)
     }
 
+    /// Whom to ask if the person has lost every second factor.
+    package func lostFactor(serviceName: String) -> String { text("pages.lost-factor", ["service": serviceName]) }
+
     private func page(_ name: String, _ part: String, _ values: [String: String], hasButton: Bool) -> PageText {
         PageText(
             title: text("pages.\(name).title", values),
@@ -117,10 +120,10 @@ extension Messages {
 
 // MARK: - Mails
 
+/// The parameter `contact` of a mail is the URL under which people reach the service; nil if it has none.
 extension Messages {
     /// The mail with a code. The code is only in the text, because notifications show the subject. The link to another
     /// code is on a separate line at the end; nil for none.
-/// The parameter `contact` of a mail is the URL under which people reach the service; nil if it has none.
     package func text(
         of mail: CodeMail,
         _ code: String,
@@ -175,10 +178,10 @@ extension Messages {
         let contact = notice.namesContact ? contact : nil
         if notice.hasOwnText { return mail(notice.rawValue, ["link": link, "service": serviceName], contact) }
         let change = text("mails.\(notice.rawValue).change", ["service": serviceName])
+        let values = ["change": change, "link": link, "service": serviceName]
         return MailText(
             subject: text("mails.\(notice.rawValue).subject", ["service": serviceName]),
             text: text(hasPassword ? "mails.notice.text" : "mails.notice.without-password", values) + lastLine(contact)
-        let values = ["change": change, "link": link, "service": serviceName]
         )
     }
 
@@ -199,12 +202,12 @@ extension Messages {
             text: text("mails.\(name).text", values) + lastLine(contact)
         )
     }
-}
-
-// MARK: - Refusals
 
     /// The contact of the service on a line at the end, after a text whose last sentence asks the person to use it.
     private func lastLine(_ contact: String?) -> String { contact.map { "\n\n\($0)" } ?? "" }
+}
+
+// MARK: - Refusals
 
 extension Messages {
     /// The message about a refused field. Contains the numbers of `refusal.params`: `min` and `max` (characters; for

@@ -53,7 +53,7 @@ struct TextRule: Sendable {
     private static let pages: [String: TextRule] = [
         "pages.sign-up": named, "pages.continue-to": TextRule(required: ["application"]),
         "pages.too-often": TextRule(required: ["time"]), "pages.address-pause": TextRule(required: ["time"]),
-        "pages.resume.title": named,
+        "pages.lost-factor": named, "pages.resume.title": named,
         "pages.resume.text": TextRule(required: ["address"], optional: ["service"]),
         "pages.resume.button": TextRule(),
         "pages.link-expired.title": named, "pages.link-expired.text": named,

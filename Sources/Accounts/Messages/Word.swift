@@ -8,19 +8,19 @@ package enum Word: Int, CaseIterable, Sendable {
     case yourPicture, dropPicture, removePicture, badPicture, cropTitle, cropText, zoom, usePicture
     // Codes. `{left}` is a number of seconds, or a time such as 9:59.
     case codeSentTo, codeSentIfKnown, sendAgain, sendAgainIn, codeGoodFor, codeIsOver, codeSent, codeUnderWay,
-        addressIsOther
+        mailNotFound, addressIsOther
     // The authenticator. `{left}` is a number of seconds.
     case openApp, secretKey, nextCodeIn, recoveryTitle, recoveryText, copy, copied, download, print, keptThem,
         keptIt
     // The end.
     case review, reviewText, missing, commit, done, doneText
     case giveUp, giveUpText, giveUpNow, keepGoing, goOn, goToSignup
-    case handOff, mailLink, handOffCode, handOffCodeText, handOffReplaces, handOffText, handedOff, handedOffText
+    case handOff, mailLink, handOffCode, handOffCodeText, noLink, handOffReplaces, handOffText, handedOff, handedOffText
     // Signing in.
     case signIn, signUp, noAccount, haveAccount, identifier, password, authenticator, keepSignedIn, secondFactor,
         secondFactorText, code, useRecoveryCode, recoveryCode, mailCodeTitle, mailCodeText, mailCode, enterMailedCode,
         mailedCode, enterMailedCodeText, ticketTitle, ticketText
-    case signInByMail, deviceKnown, ticketUsed, newRecoveryCode, newRecoveryCodeText
+    case signInAgain, signInOver, signInByMail, deviceKnown, ticketUsed, newRecoveryCode, newRecoveryCodeText
     // Recovering an account. `other…` replaces the word for a sign-up in all other flows.
     case forgotPassword, recoverTitle, recoverText, yourAddress, codeOrRecoveryCode, secondFactorHelp, recoverReview,
         recoverCommit
@@ -32,10 +32,12 @@ package enum Word: Int, CaseIterable, Sendable {
         otherReplaces
     // The account. `{what}` is the title of what is changed.
     case changeOf, save, saved, export, authenticatorHelp, authenticatorIsSet, authenticatorIsRequired,
-        newRecoveryCodes,
-        removeAuthenticator, replaceAuthenticator, setUpAuthenticator, manageAuthenticator
-    case consents, version, isOn, isOff
-    case account, profile, security, sessions, thisDevice, signOut, signOutThere, signOutOthers, signedOut,
+        newRecoveryCodes, newRecoveryCodesText, removeAuthenticator, removeAuthenticatorText, authenticatorRemoved,
+        replaceAuthenticator, setUpAuthenticator, manageAuthenticator
+    case consents, changeConsents, photoRemoved, version, isOn, isOff
+    case account, profile, security, sessions, thisDevice, lastActive, signOut, signOutThere, signedOutThere,
+        signOutOthers,
+        signedOutOthers, signedOut, sessionEnded,
         changePassword, newPassword, newPasswordAgain, changeEndsSessions, passwordChanged, eraseAccount, eraseText,
         eraseNow, accountGone, accountGoneText, confirmTitle, confirmText
     // Applications.
@@ -43,8 +45,8 @@ package enum Word: Int, CaseIterable, Sendable {
     // What went wrong.
     case checkAnswers, tryAgain, tooOften, useTicket, overdue, gaveUp, replacesSignup, goneElsewhere,
         committedElsewhere,
-        accountErased, noSignup, offline
-    case startAgain, notYou
+        accountErased, noSignup, offline, notFoundText
+    case startAgain, startOver, notYou
     // What search engines show below the title.
     case description
     // The finished step of the authenticator.

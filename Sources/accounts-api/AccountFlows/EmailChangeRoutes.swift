@@ -107,10 +107,11 @@ extension Pages {
     ///   work any more, the page says so and has no form.
     func undo(after problem: Problem? = nil, in language: Language) -> Page {
         if problem?.refusalCodes.contains(Refusal.Code.codeExpired.rawValue) == true {
-            return form(
-                FormPage(title: .undoTitle, text: [.undoOver], action: "", links: [(nil, .signIn, "/sign-in")]),
-                in: language
-            )
+            var page = FormPage(title: .undoTitle, text: [.undoOver], action: "", next: (.signIn, "/sign-in"))
+            if signups.flow.signIn.methods.contains(.password) {
+                page.links = [(nil, .forgotPassword, FlowPurpose.recovery.path)]
+            }
+            return form(page, in: language)
         }
         return form(
             FormPage(

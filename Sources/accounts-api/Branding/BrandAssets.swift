@@ -25,6 +25,8 @@ struct BrandAssets: Sendable {
     /// The CSS that follows the style sheet of the pages.
     var style: String { BrandStyle(brand: brand, fonts: fonts.map(\.path)).text }
 
+    var helpURL: String? { brand.url(of: .help) }
+
     var hasLinks: Bool { !brand.links.isEmpty }
 
     /// The member `brand` of every template.

@@ -30,6 +30,8 @@ extension FlowSite {
             guard problem.slug == .validationFailed else { throw problem }
             var page =
                 switch act {
+                case .resume where !problem.refusalCodes.contains(Refusal.Code.codeExpired.rawValue):
+                    pages.enterLinkCode(after: problem, in: language)
                 case .resume: pages.resume(nil, of: nil, in: language)
                 case .undoEmailChange: pages.undo(after: problem, in: language)
                 default: pages.ticket(nil, for: nil, in: language)
@@ -65,10 +67,11 @@ extension FlowSite {
             return Pages.seeOther(step.href)
         }
         do {
-            var answer = try await handle(request, context)
-            // The next person at this browser must not see whose account it is.
-            if act == .show, let account = draft.account, await !isSignedIn(request, as: account) {
-                answer.remove("account")
+            let answer = try await handle(request, context)
+            // After a sign-out, the next person at this browser wants a sign-up of their own, and must not see whose
+            // account the last one has created.
+            if act == .show, purpose == .signup, let account = draft.account, await !isSignedIn(request, as: account) {
+                return pages.response(pages.first(request, notice: nil, in: language), in: language)
             }
             return pages.response(to: act, answer, of: draft, in: language)
         } catch  where act == .commit {

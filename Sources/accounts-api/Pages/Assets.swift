@@ -128,6 +128,7 @@ struct Assets: Sendable {
         ("edit", PackageResources.edit_mustache),
         ("authenticator", PackageResources.authenticator_mustache),
         ("choice", PackageResources.choice_mustache), ("message", PackageResources.message_mustache),
+        ("contact", PackageResources.contact_mustache),
         ("label", PackageResources.label_mustache),
         ("message-of-field", PackageResources.message_of_field_mustache),
         ("eye", PackageResources.eye_mustache),

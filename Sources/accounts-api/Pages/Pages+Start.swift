@@ -48,7 +48,7 @@ extension Pages {
     ) -> Page {
         let messages = language.messages
         let isSignup = signups.flow.purpose == .signup
-        let text = isSignup ? messages.signUp(serviceName: signups.serviceName) : messages.text(.recoverText)
+        let (heading, text) = introduction(in: language)
         var members: [JSON.Member] = [
             .init("request", authorization.map(JSON.string) ?? .null),
             .init("return_to", returnURL.map(JSON.string) ?? .null), .init("text", .string(text)),
@@ -57,7 +57,7 @@ extension Pages {
                 .string(ReturnTarget(url: authorization.map(AuthorizePages.path) ?? returnURL).carried(by: "/sign-in"))
             ),
         ]
-        var title = isSignup ? text : messages.text(.recoverTitle)
+        var title = heading ?? text
         if let firstStep {
             let form = FirstForm()
             let shown = step(firstStep, form, after: problem, answers, in: language)

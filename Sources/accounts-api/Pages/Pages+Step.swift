@@ -79,12 +79,23 @@ extension Pages {
         if let secret = shown["secret"]?.string {
             members.append(.init("secret_groups", .array(secret.inGroups(of: 4).map(JSON.string))))
         }
-        // The title of the first step of a recovery is a question that does not say what for.
-        let isStart = index == 0 && signups.flow.purpose == .recovery
-        if isStart { members.append(.init("introduction", .string(language.messages.text(.recoverText)))) }
+        // The first step looks as it does on the page that starts the draft. Its title may not say what it is for.
+        let introduction = index == 0 ? introduction(in: language) : nil
+        if let text = introduction?.text { members.append(.init("introduction", .string(text))) }
+        let offersSignIn = signups.flow.purpose == .signup && (index == 0 || shown["code_expires_at"] != nil)
+        members.append(.init("offers_sign_in", .bool(offersSignIn)))
+        if step.fields.contains(where: { $0.kind.topic == .secondFactor }) {
+            members.append(.init("contact", contact(in: language)))
+        }
+        // A code that takes no more guesses needs another code, or another draft.
+        let isOver = step.fields.contains { form.isOver($0) }
+        members += [
+            .init("is_over", .bool(isOver)),
+            .init("needs_code", .bool(!isOver && hasOnlyGuesses && fields.contains { $0["is_used_up"] == true })),
+        ]
         return Page(
             template: .step,
-            title: isStart ? language.messages.text(.recoverTitle) : step.titles[language] ?? "",
+            title: introduction?.title ?? step.titles[language] ?? "",
             status: problem?.slug.status ?? .ok,
             headers: problem?.headers ?? [:],
             notice: problem?.notice(in: language) ?? news.map { language.messages.text($0) },
@@ -95,6 +106,16 @@ extension Pages {
 }
 
 extension Pages {
+    /// What the first step says in place of its title, and below it.
+    func introduction(in language: Language) -> (title: String?, text: String) {
+        let messages = language.messages
+        return switch signups.flow.purpose {
+        case .signup: (nil, messages.signUp(serviceName: signups.serviceName))
+        case .recovery: (messages.text(.recoverTitle), messages.text(.recoverText))
+        case .emailChange: (messages.text(.emailChangeTitle), messages.text(.emailChangeText))
+        }
+    }
+
     /// A step of the account as a form.
     func edit(
         _ shown: JSON,
@@ -102,6 +123,7 @@ extension Pages {
         of draft: Draft,
         after problem: Problem?,
         _ answers: Answers?,
+        notice: Word? = nil,
         in language: Language
     ) -> Page {
         let form = StepForm(
@@ -119,11 +141,12 @@ extension Pages {
             title: step.titles[language] ?? "",
             status: problem?.slug.status ?? .ok,
             headers: problem?.headers ?? [:],
-            notice: problem?.notice(in: language),
+            notice: problem?.notice(in: language) ?? notice.map(language.messages.text),
+            isNews: problem == nil,
             members: [
                 .init("action", .string(step.href)), .init("step", .string(step.name.rawValue)),
                 .init("has_files", .bool(!step.images.isEmpty)),
-                .init("is_refused", .bool(problem != nil)),
+                .init("is_refused", .bool(problem != nil)), .init("can_sign_out", true),
                 .init("fields", .array(zip(step.fields, described).map { form.members(of: $0, $1) })),
             ]
         )
@@ -157,6 +180,7 @@ private struct StepForm {
             .init("value", field.kind.written(json: value).map(JSON.string) ?? value.asText),
             .init("is_set", .bool(stored["set"] == true || stored["verified"] == true)),
             .init("id", .string("field-\(field.name)")),
+            .init("short_label", .string(field.shortLabel(in: language) ?? "")),
             .init("autocapitalize", field.control.capitalization.map { .string($0.rawValue) } ?? .null),
             .init("is_unspelled", .bool(field.control.isUnspelled)),
         ]
@@ -179,8 +203,13 @@ private struct StepForm {
         return errors.filter { $0["field"]?.string == field.rawValue }
     }
 
+    /// Whether the person must start again, because the draft gets no further code for the field.
+    func isOver(_ field: Field) -> Bool {
+        if case .exhausted = field.kind.obstacle(field, in: context) { return true }
+        return errors(of: field.name).contains { $0["params"]?["final"] == true }
+    }
+
     /// The message about a code that takes no more guesses; nil if there is none. The draft was read before the guess
-            .init("short_label", .string(field.shortLabel(in: language) ?? "")),
     /// that is refused.
     private func exhaustion(of field: Field) -> String? {
         let message = { (params: [String: JSON]) in

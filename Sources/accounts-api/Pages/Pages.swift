@@ -220,7 +220,10 @@ extension Pages {
         let text =
             address.map { language.messages.resume($0, serviceName: name) }
             ?? language.messages.linkExpired(serviceName: name)
-        var members: [JSON.Member] = [.init("text", .string(text.text)), .init("is_over", .bool(address == nil))]
+        // The person may have mistyped the code, so the page with the bad news asks for it again.
+        var members: [JSON.Member] = [
+            .init("text", .string(text.text)), .init("asks_for_code", .bool(address == nil)),
+        ]
         if let button = text.button, let link {
             members += [
                 .init("button", .string(button)), .init("code", .string(link.text)),
@@ -237,11 +240,17 @@ extension Pages {
     }
 
     /// Asks for the code of a link. The script sends the code of the link that was opened.
-    func enterLinkCode(in language: Language) -> Page {
+    ///
+    /// - Parameter problem: why the code was refused; nil if none was sent.
+    func enterLinkCode(after problem: Problem? = nil, in language: Language) -> Page {
         Page(
             template: .resume,
             title: language.messages.linkExpired(serviceName: signups.serviceName).title,
-            members: [.init("asks_for_code", .bool(true))]
+            notice: problem?.notice(in: language),
+            members: [
+                .init("asks_for_code", true), .init("error", .string(problem?.messagesByField["code"] ?? "")),
+                .init("is_refused", .bool(problem != nil)),
+            ]
         )
     }
 
@@ -349,7 +358,9 @@ extension Pages {
             return response(page, in: language)
         case .noSession:
             let isIdle = problem.members.contains { $0.name == "reason" && $0.value == "idle" }
-            return Self.seeOther(isIdle ? "/account/confirm" : "/sign-in")
+            if isIdle { return Self.seeOther("/account/confirm") }
+            let notice = request.uri.path.hasPrefix("/sign-in") ? "over" : "ended"
+            return Self.seeOther(isSignedIn ? "/sign-in?\(notice)" : "/sign-in")
         case .stepLocked, .incomplete:
             let next = problem.members.first { $0.name == "next" }?.value["href"]?.string
             return Self.seeOther(next ?? root)
@@ -357,12 +368,14 @@ extension Pages {
             return Self.seeOther(flow.purpose.pathAfterCommit)
         default:
             let leadsToAccount = isSignedIn && !request.uri.path.hasPrefix(root)
+            let text = problem.slug == .notFound ? language.messages.text(.notFoundText) : problem.notice(in: language)
             var page = message(
                 language.messages.title(of: problem.slug),
-                problem.notice(in: language) ?? "",
+                text ?? "",
                 next: leadsToAccount ? "/account" : root,
                 button: language.messages.text(leadsToAccount ? .account : .goToSignup.inFlow(of: flow.purpose))
             )
+            page.members.append(.init("can_sign_in", .bool(!leadsToAccount)))
             page.status = problem.slug.status
             page.headers = problem.headers
             return response(page, in: language)

@@ -24,6 +24,45 @@ struct AuthenticatorPages: Sendable {
         }
     }
 
+    @Sendable func askForNewCodes(_ request: Request, _ context: RequestScope) async throws -> Response {
+        try await ask(
+            FormPage(
+                title: .newRecoveryCodes,
+                text: [.newRecoveryCodesText],
+                action: "\(Self.path)/codes",
+                button: .newRecoveryCodes,
+                back: Self.path,
+                isOfAccount: true
+            ),
+            context
+        )
+    }
+
+    @Sendable func askToRemove(_ request: Request, _ context: RequestScope) async throws -> Response {
+        try await ask(
+            FormPage(
+                title: .removeAuthenticator,
+                text: [.removeAuthenticatorText],
+                action: "\(Self.path)/remove",
+                button: .removeAuthenticator,
+                isDangerous: true,
+                back: Self.path,
+                isOfAccount: true
+            ),
+            context
+        )
+    }
+
+    /// Shows the form of a change of the authenticator app, if the person may make it.
+    private func ask(_ form: FormPage, _ context: RequestScope) async throws -> Response {
+        let current = try await signIn.required(context)
+        guard current.isConfirmed else { return Self.confirm(then: .account) }
+        guard try await sessions.overview(of: current.account.id).hasAuthenticator else {
+            return Pages.seeOther(Self.path)
+        }
+        return signIn.response(form, context)
+    }
+
     @Sendable func newCodes(_ request: Request, _ context: RequestScope) async throws -> Response {
         try await change(request, context) { request, context in
             try await account.newRecoveryCodes(request, context)
@@ -55,7 +94,7 @@ struct AuthenticatorPages: Sendable {
         do {
             let answer = try await handle(request, SessionContext(context: context))
             guard let codes = answer.json?["recovery_codes"] else {
-                return Pages.seeOther("/account?saved", answer.headers)
+                return Pages.seeOther("/account?authenticator-removed", answer.headers)
             }
             var page = pages.recoveryCodes(codes, next: target.url ?? "/account", in: context.language)
             page.headers.add(answer.headers)
@@ -106,14 +145,17 @@ extension AuthenticatorPages {
                 .signInPage(handle)
             )
         }
+        func show(
+            _ path: String,
+            _ name: String,
+            _ handle: @escaping @Sendable (Request, RequestScope) async throws -> Response
+        ) -> Operation {
+            .init(.get, path, .page(name), responses: [.ok: .page], .signInPage(handle))
+        }
         return [
-            .init(
-                .get,
-                "account/authenticator",
-                .page("showAuthenticatorPage"),
-                responses: [.ok: .page],
-                .signInPage(show)
-            ),
+            show("account/authenticator", "showAuthenticatorPage", self.show),
+            show("account/authenticator/codes", "askForNewCodes", askForNewCodes),
+            show("account/authenticator/remove", "askToRemoveAuthenticator", askToRemove),
             send("account/authenticator", "authenticatorForm", add),
             send("account/authenticator/codes", "recoveryCodesForm", newCodes),
             send("account/authenticator/remove", "removeAuthenticatorForm", remove),
@@ -154,7 +196,7 @@ extension Pages {
             notice: problem?.notice(in: language),
             members: [
                 .init("is_replaced", .bool(isSet)), .init("is_removable", .bool(!isRequired)),
-                .init("is_missing", .bool(isRequired && !isSet)),
+                .init("is_missing", .bool(isRequired && !isSet)), .init("can_sign_out", true),
                 .init("return_to", target.url.map(JSON.string) ?? nil),
                 .init("step", .object(step)), .init("field", .object(field)),
                 .init("secret_groups", .array(enrolment.secret.inGroups(of: 4).map(JSON.string))),

@@ -30,14 +30,20 @@ struct FormPage {
     /// Whether the checkbox to keep the session is checked; nil if the form has no such checkbox.
     var isKept: Bool?
     var back: String?
-    /// Whether the page also has a button that signs out.
-    var canSignOut = false
+    /// Whether the page is one of the account, which leads back to the account and has a button that signs out.
+    var isOfAccount = false
     /// The path and query at which a browser gets the page again, if the query matters; nil for the page with the form
     /// that was sent.
     var address: String?
     /// The URLs outside this service to which the form may lead.
     var formTargets: [String] = []
-    var links: [(text: Word?, label: Word, href: String)] = []
+    /// Where the person goes on, on a page without a form.
+    var next: (label: Word, href: String)?
+    var links: [Link] = []
+    /// Whether the page says whom to ask if the person has lost every second factor.
+    var namesContact = false
+
+    typealias Link = (text: Word?, label: Word, href: String)
 
     static func password(_ name: String, _ label: Word, isNew: Bool = false) -> Field {
         Field(name: name, label: label, autocomplete: isNew ? "new-password" : "current-password", type: "password")
@@ -68,16 +74,26 @@ extension Pages {
             "is_dangerous": .bool(form.isDangerous), "takes_fragment": .bool(form.takesFragment),
             "can_keep": .bool(form.isKept != nil),
             "is_kept": .bool(form.isKept == true), "back": form.back.map(JSON.string) ?? .null,
+            "back_text": .string(messages.text(form.isOfAccount ? .cancel : .back)),
         ]
+        let next = form.next.map { next -> JSON in
+            ["text": .string(messages.text(next.label)), "href": .string(next.href)]
+        }
+        // Without a form, the page itself has to say what was wrong with the answer.
+        let refusal = form.button == nil ? problem.flatMap { Array($0.messagesByField.values).first } : nil
         var page = Page(
             template: .form,
             title: messages.text(form.title),
             status: problem?.slug.status ?? .ok,
             headers: problem?.headers ?? [:],
-            notice: problem.map { $0.notice(in: language) ?? messages.title(of: $0.slug) } ?? notice.map(messages.text),
+            notice: refusal ?? problem.map { $0.notice(in: language) ?? messages.title(of: $0.slug) }
+                ?? notice.map(messages.text),
             members: [
                 .init("text", .array(form.text.map { .string(messages.text($0)) })),
-                .init("form", form.button == nil ? .null : shown), .init("can_sign_out", .bool(form.canSignOut)),
+                .init("form", form.button == nil ? .null : shown), .init("next", next ?? .null),
+                .init("contact", form.namesContact ? contact(in: language) : .null),
+                .init("can_sign_out", .bool(form.isOfAccount)),
+                .init("is_refused", .bool(problem?.slug == .validationFailed || problem?.slug == .signInFailed)),
                 .init(
                     "links",
                     .array(
@@ -95,6 +111,14 @@ extension Pages {
         page.isNews = problem == nil
         page.isPublic = form.title == .signIn && page.notice == nil
         return page
+    }
+
+    /// Whom to ask if the person has lost every second factor.
+    func contact(in language: Language) -> JSON {
+        [
+            "text": .string(language.messages.lostFactor(serviceName: signups.serviceName)),
+            "href": assets.brand?.helpURL.map(JSON.string) ?? .null,
+        ]
     }
 
     /// The page that shows, only once, the recovery code that replaces the used one.
@@ -130,30 +154,34 @@ extension Pages {
                 "day": .string(one["last_seen_at"]?.string.map { language.day(of: $0) } ?? ""),
             ]
         }
+        let edits = signups.flow.editableSteps
+        let isAboutConsents = { (step: Step) in step.fields.allSatisfy { $0.kind.accountPart == .consents } }
+        let consents = consents(overview.consents, in: language)
         return Page(
             template: .account,
             title: language.messages.text(.account),
             notice: notice.map(language.messages.text),
             isNews: true,
             members: [
-                .init("profile", .array(profile(values, without: overview.consents, in: language))),
-                .init("consents", .array(overview.consents.map { consent($0, in: language) })),
-                .init("has_consents", .bool(!overview.consents.isEmpty)),
+                .init("profile", .array(profile(values, in: language))),
+                .init("consents", .array(consents)), .init("has_consents", .bool(!consents.isEmpty)),
                 .init(
                     "editable",
                     .array(
-                        signups.flow.editableSteps.map {
+                        edits.filter { !isAboutConsents($0) }.map {
                             [
-                                "change": .string(language.messages.change(of: $0.titles[language] ?? "")),
+                                "change": .string(language.messages.change(of: $0.shortTitle(in: language) ?? "")),
                                 "href": .string($0.href),
                             ]
                         }
                     )
                 ),
+                .init("consents_href", edits.first(where: isAboutConsents).map { .string($0.href) } ?? .null),
                 .init("address", session.account.email.map(JSON.string) ?? .null),
                 .init("has_password", .bool(overview.hasPassword)),
                 .init("has_authenticator", .bool(overview.hasAuthenticator)),
                 .init("sessions", .array(shown)), .init("has_others", .bool(listed.count > 1)),
+                .init("can_sign_out", true),
             ]
         )
     }
@@ -162,18 +190,31 @@ extension Pages {
 extension Pages {
     /// The values of the account, each with the label of its field. Leaves consents out, because the page lists them
     /// separately.
-    private func profile(_ values: Values, without consents: [GivenConsent], in language: Language) -> [JSON] {
-        signups.texts(of: values, in: language).compactMap { field, text in
-            if consents.contains(where: { $0.field == field.name.rawValue }) { return nil }
-            return [
-                "label": .string(field.labels[language] ?? field.name.rawValue), "text": .string(text),
+    private func profile(_ values: Values, in language: Language) -> [JSON] {
+        signups.texts(of: values, in: language).filter { $0.0.kind.accountPart == .profile }.map { field, text in
+            [
+                "label": .string(field.shortLabel(in: language) ?? field.name.rawValue), "text": .string(text),
                 "picture": field.kind.takesFile ? .string("/account/photos/\(field.name)") : .null,
             ]
         }
     }
 
+    /// The consents that the person has given or declined, and those that the person was never asked for.
+    private func consents(_ given: [GivenConsent], in language: Language) -> [JSON] {
+        let others = signups.flow.fields.filter { field in
+            field.kind.accountPart == .consents && !given.contains { $0.field == field.name.rawValue }
+        }
+        return given.map { consent($0, in: language) }
+            + others.map { field in
+                [
+                    "label": .string(field.shortLabel(in: language) ?? field.name.rawValue),
+                    "text": .string(language.messages.text(.notAccepted)),
+                ]
+            }
+    }
+
     private func consent(_ consent: GivenConsent, in language: Language) -> JSON {
-        let label = signups.flow.field(named: FieldName(consent.field))?.labels[language] ?? consent.field
+        let label = signups.flow.field(named: FieldName(consent.field))?.shortLabel(in: language) ?? consent.field
         let at = consent.givenAt.timestamp
         return [
             "label": .string(label),

@@ -118,6 +118,7 @@ extension FormPage {
         form.hidden.append((ReturnTarget.name, url))
         form.address = target.carried(by: action)
         form.back = back.map(carried)
+        form.next = next.map { ($0.label, carried($0.href)) }
         form.links = form.links.map { ($0.text, $0.label, carried($0.href)) }
         return form
     }

@@ -19,10 +19,13 @@ extension SignInPages {
         }
         if act == .removeAccountPhotoForm {
             _ = try await handle(request, context)
-            return Pages.seeOther(try account.image(context).step.href)
+            return Pages.seeOther("\(try account.image(context).step.href)?\(Self.photoRemoved)")
         }
         return try await editPage(act, request, context, handle)
     }
+
+    /// The query of a step after a photo of it was removed.
+    private static let photoRemoved = "photo-removed"
 
     /// Shows a step of the account as a form, or stores the answers that were sent. If they are refused, the person
     /// sees them again.
@@ -61,6 +64,7 @@ extension SignInPages {
             of: draft,
             after: problem,
             problem.flatMap { _ in typed },
+            notice: request.uri.query == Self.photoRemoved ? .photoRemoved : nil,
             in: context.language
         )
         return pages.response(page, in: context.language)
@@ -80,6 +84,8 @@ extension SignInPages {
 
     private static let notices: [String: Word] = [
         "password-changed": .passwordChanged, "address-changed": .addressChanged, "saved": .saved,
+        "authenticator-removed": .authenticatorRemoved, "signed-out-there": .signedOutThere,
+        "signed-out-others": .signedOutOthers,
     ]
 
     @Sendable func signOut(_ request: Request, _ context: RequestScope) async throws -> Response {
@@ -90,10 +96,15 @@ extension SignInPages {
         let current = try await required(context)
         if other == "others" {
             try await sessions.endOthers(than: current)
-        } else if let id = ID<AccountSession>(other) {
-            _ = try await sessions.end(id, of: current.account.id)
+            return Pages.seeOther("/account?signed-out-others")
         }
-        return Pages.seeOther("/account")
+        let isEnded =
+            if let id = ID<AccountSession>(other) {
+                try await sessions.end(id, of: current.account.id)
+            } else {
+                false
+            }
+        return Pages.seeOther(isEnded ? "/account?signed-out-there" : "/account")
     }
 
     @Sendable func showPassword(_ request: Request, _ context: RequestScope) async throws -> Response {
@@ -123,7 +134,7 @@ extension SignInPages {
             accountName: session.account.username ?? session.account.email,
             button: .change,
             back: "/account",
-            canSignOut: true
+            isOfAccount: true
         )
     }
 
@@ -146,7 +157,9 @@ extension SignInPages {
 
     @Sendable func showEmail(_ request: Request, _ context: RequestScope) async throws -> Response {
         guard emailChange != nil else { throw Problem(.notFound, "Accounts have no address.") }
-        guard try await required(context).isConfirmed else { return Pages.seeOther("/account/confirm?email") }
+        let current = try await required(context)
+        guard current.isConfirmed else { return Pages.seeOther("/account/confirm?email") }
+        if let page = try await pause(.emailChangeTitle, of: current, in: context.language) { return page }
         let isOver = request.uri.query == "over"
         return response(Self.emailForm(), notice: isOver ? .otherOverdue : nil, context)
     }
@@ -161,9 +174,9 @@ extension SignInPages {
                 .init(name: "email", label: .newAddress, autocomplete: "email", type: "email", value: typed)
             ],
             hidden: [(FirstFormBody.formName.rawValue, form.text)],
-            button: .goOn,
+            button: .next,
             back: "/account",
-            canSignOut: true
+            isOfAccount: true
         )
     }
 
@@ -197,8 +210,20 @@ extension SignInPages {
     }
 
     @Sendable func showErase(_ request: Request, _ context: RequestScope) async throws -> Response {
-        guard try await required(context).isConfirmed else { return Pages.seeOther("/account/confirm?erase") }
+        let current = try await required(context)
+        guard current.isConfirmed else { return Pages.seeOther("/account/confirm?erase") }
+        if let page = try await pause(.eraseAccount, of: current, in: context.language) { return page }
         return response(Self.eraseForm, context)
+    }
+
+    /// The page in place of a form that the person cannot send yet, because the address has changed; nil if the person
+    /// can.
+    private func pause(_ title: Word, of session: AccountSession, in language: Language) async throws -> Response? {
+        guard let wait = try await sessions.signups.waitAfterMove(of: session.account.id) else { return nil }
+        let form = FormPage(title: title, action: "/account", isOfAccount: true, next: (.account, "/account"))
+        var page = pages.form(form, after: .limited(wait), in: language)
+        (page.status, page.headers) = (.ok, [:])
+        return pages.response(page, in: language)
     }
 
     private static let eraseForm = FormPage(
@@ -208,14 +233,14 @@ extension SignInPages {
         button: .eraseNow,
         isDangerous: true,
         back: "/account",
-        canSignOut: true
+        isOfAccount: true
     )
 
     private static let erasedPage = FormPage(
         title: .accountGone,
         text: [.accountGoneText],
         action: "/signup",
-        links: [(nil, .signUp, "/signup")]
+        next: (.signUp, "/signup")
     )
 
     @Sendable func erase(_ request: Request, _ context: RequestScope) async throws -> Response {
@@ -245,7 +270,7 @@ extension SignInPages {
             return Pages.seeOther(target.carried(by: "/sign-in/mail"))
         }
         let next = String((request.uri.query ?? "").prefix { $0 != "&" })
-        return response(Self.confirmationForm(next, of: current).carrying(target), context)
+        return response(confirmationForm(next, of: current).carrying(target), context)
     }
 
     /// The session of the request, which may be idle. Throws if there is none.
@@ -254,17 +279,18 @@ extension SignInPages {
         return try await sessions.findEvenIfIdle(token)
     }
 
-    private static func confirmationForm(_ next: String, of session: AccountSession) -> FormPage {
+    private func confirmationForm(_ next: String, of session: AccountSession) -> FormPage {
         FormPage(
             title: .confirmTitle,
             text: [.confirmText],
             action: "/account/confirm",
             fields: [FormPage.password("password", .password)],
-            hidden: [("next", confirmed[next] == nil ? "" : next)],
+            hidden: [("next", Self.confirmed[next] == nil ? "" : next)],
             accountName: session.account.username ?? session.account.email,
             button: .goOn,
             back: session.isIdle ? nil : "/account",
-            canSignOut: true
+            isOfAccount: true,
+            links: recovery
         )
     }
 
@@ -282,7 +308,7 @@ extension SignInPages {
             answer.json = nil
             return answer
         } orShow: { _ in
-            Self.confirmationForm(next, of: current)
+            confirmationForm(next, of: current)
         }
     }
 }

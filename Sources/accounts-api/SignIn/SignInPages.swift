@@ -24,7 +24,9 @@ struct SignInPages: Sendable {
         let target = ReturnTarget(of: request, among: returnTargets)
         let isAnew = request.uri.queryParameters["anew"] != nil
         if !isAnew, try await current(context) != nil { return Pages.seeOther(target.url ?? "/account") }
-        let notices: [String: Word] = ["signed-out": .signedOut, "known": .deviceKnown]
+        let notices: [String: Word] = [
+            "signed-out": .signedOut, "known": .deviceKnown, "ended": .sessionEnded, "over": .signInOver,
+        ]
         let hint = AddressHint(of: request, target.authorization)
         guard sessions.flow.signIn.methods.contains(.password) else {
             return Pages.seeOther(
@@ -36,10 +38,8 @@ struct SignInPages: Sendable {
     }
 
     private func signInForm(_ identifier: String = "", isKept: Bool = false) -> FormPage {
-        let mail: [(text: Word?, label: Word, href: String)] =
+        let mail: [FormPage.Link] =
             sessions.flow.signIn.methods.contains(.code) ? [(nil, .signInByMail, "/sign-in/mail")] : []
-        let recovery: [(text: Word?, label: Word, href: String)] =
-            sessions.flow.hasRecovery ? [(nil, .forgotPassword, FlowPurpose.recovery.path)] : []
         return FormPage(
             title: .signIn,
             action: "/sign-in",
@@ -51,6 +51,11 @@ struct SignInPages: Sendable {
             isKept: isKept,
             links: mail + recovery + [(.noAccount, .signUp, "/signup")]
         )
+    }
+
+    /// The link to the recovery, if the flow has one.
+    var recovery: [FormPage.Link] {
+        sessions.flow.hasRecovery ? [(nil, .forgotPassword, FlowPurpose.recovery.path)] : []
     }
 
     @Sendable func signIn(_ request: Request, _ context: RequestScope) async throws -> Response {
@@ -105,15 +110,25 @@ struct SignInPages: Sendable {
         fields: [FormPage.code],
         button: .signIn,
         back: "/sign-in",
-        links: [(nil, .useRecoveryCode, "/sign-in/recovery-code")]
+        links: [(nil, .useRecoveryCode, "/sign-in/recovery-code")],
+        namesContact: true
     )
+
+    /// The page after the last wrong code: the sign-in has ended.
+    private static let overPage = FormPage(title: .secondFactor, action: "/sign-in", next: (.signInAgain, "/sign-in"))
+
+    /// The form of a second factor after a problem with it.
+    private static func secondFactor(_ form: FormPage, after problem: Problem) -> FormPage {
+        if problem.slug == .codeRequired { return askingMailForm([.mailCodeText]) }
+        return problem.refusalCodes.contains(Refusal.Code.codeExhausted.rawValue) ? overPage : form
+    }
 
     @Sendable func enterSecondFactor(_ request: Request, _ context: RequestScope) async throws -> Response {
         let (context, target) = ReturnTarget.taken(from: context, among: returnTargets)
         return try await answering(context, then: target) {
             try await session.enterTOTP(request, context)
         } orShow: { problem in
-            problem.slug == .codeRequired ? Self.askingMailForm([.mailCodeText]) : Self.secondFactorForm
+            Self.secondFactor(Self.secondFactorForm, after: problem)
         }
     }
 
@@ -126,7 +141,8 @@ struct SignInPages: Sendable {
         action: "/sign-in/recovery-code",
         fields: [.init(name: "code", label: .recoveryCode, autocomplete: "off")],
         button: .signIn,
-        back: "/sign-in/second-factor"
+        back: "/sign-in/second-factor",
+        namesContact: true
     )
 
     @Sendable func enterRecoveryCode(_ request: Request, _ context: RequestScope) async throws -> Response {
@@ -134,7 +150,7 @@ struct SignInPages: Sendable {
         return try await answering(context, then: target) {
             try await session.enterRecoveryCode(request, context)
         } orShow: { problem in
-            problem.slug == .codeRequired ? Self.askingMailForm([.mailCodeText]) : Self.recoveryCodeForm
+            Self.secondFactor(Self.recoveryCodeForm, after: problem)
         }
     }
 
@@ -193,7 +209,7 @@ struct SignInPages: Sendable {
         title: .ticketTitle,
         text: [.ticketUsed],
         action: "/sign-in",
-        links: [(nil, .signIn, "/sign-in")]
+        next: (.signIn, "/sign-in")
     )
 
     @Sendable func redeemTicket(_ request: Request, _ context: RequestScope) async throws -> Response {

@@ -24,7 +24,7 @@ struct SignInPagesTests {
             #expect(out.path == "/sign-in?signed-out" && out.has("You&#39;re signed out."))
             #expect(try await kim.open("/account").path == "/sign-in")
             let failed = try await kim.post("/sign-in", Self.wrong)
-            #expect(failed.status == 401 && failed.has("Those sign-in details aren&#39;t right"))
+            #expect(failed.status == 401 && failed.has("That email address, username or password isn&#39;t right"))
             #expect(failed.has("value=\"kim\"") && !failed.has("not the pass phrase"))
             #expect(try await kim.post("/sign-in", Self.right + "&keep=true").path == "/account")
             #expect(try await kim.open("/sign-in").path == "/account", "already signed in")
@@ -61,10 +61,50 @@ struct SignInPagesTests {
         }
     }
 
+    @Test func `after too many wrong codes, a person is led to a new sign-in`() async throws {
+        try await TestServer.with { site in
+            let person = try await Browser(site).signUp(hasAuthenticator: true)
+            try site.forgetUsedCodes()
+            let kim = PageVisitor(site)
+            #expect(try await kim.post("/sign-in", Self.right).has("Contact Acme."))
+            var page = try await kim.open("/sign-in/second-factor")
+            let wrong = person.code == "000000" ? "000001" : "000000"
+            for _ in 1...5 { page = try await kim.post("/sign-in/second-factor", "code=\(wrong)") }
+            #expect(page.status == 422 && page.has("role=\"alert\">Too many wrong codes. Please start over."))
+            #expect(page.has("<a class=\"button main\" href=\"/sign-in\">Sign in again</a>"))
+            #expect(!page.has("name=\"code\""))
+            let late = try await kim.post("/sign-in/recovery-code", "code=\(person.recoveryCodes[0])")
+            #expect(late.path == "/sign-in?over" && late.has("That sign-in has ended."))
+        }
+    }
+
+    @Test func `a person is asked before the app or the recovery codes go`() async throws {
+        try await TestServer.with { site in
+            let person = try await Browser(site).signUp(hasAuthenticator: true)
+            try site.forgetUsedCodes()
+            let kim = PageVisitor(site)
+            _ = try await kim.post("/sign-in", Self.right)
+            _ = try await kim.post("/sign-in/second-factor", "code=\(person.code)")
+            let page = try await kim.open("/account/authenticator")
+            #expect(!page.has("action=\"/account/authenticator/remove\""))
+            for (path, warning) in [("codes", "will stop working"), ("remove", "with your password alone")] {
+                #expect(page.has("href=\"/account/authenticator/\(path)\""))
+                let question = try await kim.open("/account/authenticator/\(path)")
+                #expect(question.has(warning) && question.has("action=\"/account/authenticator/\(path)\""))
+                #expect(question.has("<a class=\"button\" href=\"/account/authenticator\">Cancel</a>"))
+            }
+            let removed = try await kim.post("/account/authenticator/remove")
+            #expect(removed.path == "/account?authenticator-removed")
+            #expect(removed.has("recovery codes have been removed."))
+            #expect(try await kim.open("/account/authenticator/remove").path == "/account/authenticator")
+        }
+    }
+
     @Test func `a page that does not exist leads a person who is signed in to the account`() async throws {
         try await TestServer.with { site in
             let kim = PageVisitor(site)
-            #expect(try await kim.open("/nowhere").has("href=\"/signup\">Go to sign-up"))
+            let unknown = try await kim.open("/nowhere")
+            #expect(unknown.has("href=\"/signup\">Go to sign-up") && unknown.has("href=\"/sign-in\">Sign in"))
             _ = try await kim.fill(through: "terms")
             _ = try await kim.post("/signup/commit")
             let missing = try await kim.open("/nowhere")
@@ -254,9 +294,16 @@ struct SignInPagesTests {
             for visitor in [kim, phone, tablet] { _ = try await visitor.post("/sign-in", Self.right) }
             let page = try await kim.open("/account")
             let id = try #require(page.html.firstMatch(of: /name="session" value="([0-9a-f-]{36})"/)?.1)
-            #expect(try await kim.post("/account/sign-out", "session=\(id)").path == "/account")
+            let one = try await kim.post("/account/sign-out", "session=\(id)")
+            #expect(one.path == "/account?signed-out-there" && one.has("That device has been signed out."))
             #expect(try TestSupport.Session().query("SELECT FROM sessions").count == 2)
-            #expect(try await kim.post("/account/sign-out", "session=others").path == "/account")
+            let rest = try await kim.post("/account/sign-out", "session=others")
+            #expect(rest.path == "/account?signed-out-others")
+            #expect(rest.has("All your other devices have been signed out."))
+            for visitor in [phone, tablet] {
+                let ended = try await visitor.open("/account")
+                #expect(ended.path == "/sign-in?ended" && ended.has("You&#39;ve been signed out."))
+            }
             #expect(try TestSupport.Session().query("SELECT FROM sessions").count == 1)
             #expect(try await kim.post("/account/sign-out", "session=x").path == "/account")
         }
@@ -303,7 +350,7 @@ struct SignInPagesTests {
             try await site.readyAccount()
             let kim = PageVisitor(site, language: "ko")
             #expect(try await kim.open("/sign-in").has("로그인 상태 유지"))
-            #expect(try await kim.post("/sign-in", Self.wrong).has("로그인 정보가 올바르지 않습니다"))
+            #expect(try await kim.post("/sign-in", Self.wrong).has("비밀번호가 올바르지 않습니다"))
             #expect(try await kim.post("/sign-in", Self.right).has("내 계정"))
         }
     }

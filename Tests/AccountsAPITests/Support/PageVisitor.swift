@@ -25,9 +25,9 @@ final class PageVisitor: Sendable {
 
         func has(_ text: String) -> Bool { html.contains(text) }
 
-        /// The hidden members of the first form, as the browser sends them.
+        /// The hidden members of the first form below the heading, as the browser sends them.
         var hidden: String {
-            let form = html.split(separator: "</form>").first ?? ""
+            let form = html.split(separator: "<h1>").last?.split(separator: "</form>").first ?? ""
             return form.matches(of: /<input type="hidden" name="([^"]+)" value="([^"]*)">/)
                 .map { "\($0.1)=\(String($0.2).formEncoded)" }.joined(separator: "&")
         }

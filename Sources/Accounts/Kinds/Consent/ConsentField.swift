@@ -93,7 +93,10 @@ package struct ConsentField: FieldKind {
     package func templateMembers(_ form: FormField) -> [JSON.Member] {
         // A box that was ticked for an earlier text is not ticked for a new one: the person must agree to it again.
         let isAccepted = Consent(json: form.value).map { $0.isAccepted && isCurrent($0) } ?? (form.value == true)
-        return [.init("is_accepted", .bool(isAccepted))]
+        let hasAgreed = Consent(json: form.shown).map { $0.isAccepted && isCurrent($0) } ?? false
+        // An account cannot take back the consent that every account needs.
+        let isFixed = form.step.isOfAccount && isRequired && hasAgreed
+        return [.init("is_accepted", .bool(isAccepted)), .init("is_fixed", .bool(isFixed))]
     }
 
     package func reviewText(_ shown: JSON, in language: Language) -> String {
@@ -101,6 +104,7 @@ package struct ConsentField: FieldKind {
     }
 
     package var missingText: Word { .notAccepted }
+    package var accountPart: AccountPart { .consents }
 
     func document(in language: Language) -> String { documents[language] ?? "" }
 

@@ -48,7 +48,8 @@ function drawClock(element, text, share) {
 
 /// Keeps the button of a form disabled until the server accepts a request for another mail.
 function waitToResend(resend) {
-  const button = one("button", resend);
+  // After too many guesses, the button is the main one of the page.
+  const button = one("button", resend) ?? one(`[form=${resend.id}]`);
   const text = button.textContent;
   const end = serverNow() + resend.dataset.resend * 1000;
   countDown(

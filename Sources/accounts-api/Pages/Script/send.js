@@ -74,7 +74,8 @@ async function postStep() {
       forgetAnswers();
       return body.next.href;
     }
-    if (answer.status === 422) return showErrors(body.errors);
+    // The page of a code that takes no more guesses says how to go on.
+    if (answer.status === 422) return isUsedUp(body.errors) ? form.getAttribute("action") : showErrors(body.errors);
     // The code is for an address that another tab has changed.
     if (answer.status === 412) return `${form.getAttribute("action")}?other-address`;
     if ([401, 409, 410].includes(answer.status)) return form.getAttribute("action").replace(/^(\/[^/]*).*/, "$1");
@@ -93,10 +94,12 @@ function stepBody() {
   return new URLSearchParams(data);
 }
 
-/// A code that takes no more guesses has no time left.
+const isUsedUp = (errors) => errors.some(({ code, params }) => code === "code_exhausted" || params?.attempts_left === 0);
+
+/// A message that the code has expired takes the place of its clock.
 function endClocks(errors) {
-  for (const { field, code, params } of errors) {
-    if (params?.attempts_left !== 0 && code !== "code_exhausted") continue;
+  for (const { field, code } of errors) {
+    if (code !== "code_expired") continue;
     const element = fields.find((other) => other.name === field)?.element;
     if (element) one("[data-until]", element)?.remove();
   }

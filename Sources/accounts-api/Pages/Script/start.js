@@ -16,8 +16,7 @@ function focusFirstField() {
   // A person who edits the account chooses what to change.
   if (!refused && form.dataset.page === "edit") return;
   if (!refused && one(".steps .complete[aria-current]")) return focusHeading();
-  const first =
-    refused ?? fields.find((field) => field.isRequired && field.isEmpty) ?? fields.find((field) => field.isEmpty);
+  const first = refused ?? fields.find((field) => field.isEmpty);
   if (!first?.isHidden) first?.control.focus();
 }
 
@@ -87,6 +86,19 @@ function startFragmentForm(form) {
   if (takeFragment(form)) one(".field", form).hidden = true;
 }
 
+/// The tab remembers as whom the person signs in, because the way may lead over a mailed code. The page that asks for the
+/// password after it is filled in with that.
+function rememberIdentifier(input) {
+  const key = "sign-in";
+  if (location.search.startsWith("?known")) {
+    input.value ||= sessionStorage.getItem(key) ?? "";
+    // The browser first moves the focus to the field that the page names.
+    if (input.value) requestAnimationFrame(() => one("[type=password]", input.form)?.focus());
+  }
+  sessionStorage.removeItem(key);
+  input.form.addEventListener("submit", () => sessionStorage.setItem(key, input.value));
+}
+
 /// Shows the day and the time where the person is.
 function showMoment(element) {
   const format = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
@@ -99,6 +111,7 @@ all("[data-resend]").forEach(waitToResend);
 all("[data-codes]").forEach(startCodes);
 all("[data-reveal]").forEach(startReveal);
 all("[data-moment]").forEach(showMoment);
+all("[name=identifier]").forEach(rememberIdentifier);
 one("[data-back]")?.addEventListener("click", () => sessionStorage.setItem(backKey, "yes"));
 startCancel();
 if (form) startStep();
