@@ -58,18 +58,19 @@ extension Operator {
         after cursor: ID<Account>? = nil
     ) async throws(DatabaseError) -> ListPage<AccountSummary> {
         let condition = filter.condition
-        let rest: SQL = cursor.map { "\(condition) AND id < \($0)" } ?? condition
-        // One statement, so that the page and the number of accounts belong to the same moment.
-        let select: SQL = """
-            SELECT now(), total, page.*
-              FROM (SELECT count(*) AS total FROM accounts WHERE \(condition)) AS counted LEFT JOIN (
-                SELECT id, created_at, disabled_at IS NOT NULL, email, username,
-                       EXISTS (SELECT FROM credentials WHERE account = accounts.id AND kind = 'password'),
-                       EXISTS (SELECT FROM authenticators WHERE account = accounts.id),
-                       (SELECT max(last_seen_at) FROM sessions WHERE account = accounts.id)
-                  FROM accounts WHERE \(rest) ORDER BY id DESC LIMIT \(limit + 1)
-              ) AS page ON true ORDER BY id DESC
+        let columns: SQL = """
+            id, created_at, disabled_at IS NOT NULL, email, username,
+            EXISTS (SELECT FROM credentials WHERE account = accounts.id AND kind = 'password'),
+            EXISTS (SELECT FROM authenticators WHERE account = accounts.id),
+            (SELECT max(last_seen_at) FROM sessions WHERE account = accounts.id)
             """
+        let select = ListPage<AccountSummary>.select(
+            columns,
+            from: "accounts WHERE \(condition)",
+            after: cursor.map { "id < \($0)" },
+            by: "id DESC",
+            limit: limit
+        )
         let rows: Rows
         if filter.identifiers.isEmpty {
             rows = try await database.read(select)

@@ -48,17 +48,14 @@ extension Operator {
         limit: Int,
         after cursor: Int? = nil
     ) async throws(DatabaseError) -> ListPage<AuditRecord> {
-        let condition = filter.condition
-        let rest: SQL = cursor.map { "\(condition) AND number < \($0)" } ?? condition
-        // One statement, so that the page and the number of records belong to the same moment.
         let rows = try await database.read(
-            """
-            SELECT now(), total, page.*
-              FROM (SELECT count(*) AS total FROM audit WHERE \(condition)) AS counted LEFT JOIN (
-                SELECT number, at, operator, role, act, subject FROM audit
-                 WHERE \(rest) ORDER BY number DESC LIMIT \(limit + 1)
-              ) AS page ON true ORDER BY number DESC
-            """
+            ListPage<AuditRecord>.select(
+                "number, at, operator, role, act, subject",
+                from: "audit WHERE \(filter.condition)",
+                after: cursor.map { "number < \($0)" },
+                by: "number DESC",
+                limit: limit
+            )
         )
         return try ListPage(rows, limit: limit, cursor: { "\($0.number)" }) { columns throws(DatabaseError) in
             try AuditRecord(&columns)

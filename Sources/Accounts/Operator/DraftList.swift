@@ -57,13 +57,13 @@ extension Operator {
     ) async throws(DatabaseError) -> ListPage<DraftSummary> {
         let matching: SQL = "drafts, \(expiry) WHERE \(condition(filter))"
         let rest: SQL = cursor.map { "\(matching) AND id < \($0)" } ?? matching
-        // One statement, so that the page and the number of drafts belong to the same moment.
-        let select: SQL = """
-            SELECT now(), total, page.*
-              FROM (SELECT count(*) AS total FROM \(matching)) AS counted LEFT JOIN (
-                SELECT \(summary) FROM \(rest) ORDER BY id DESC LIMIT \(limit + 1)
-              ) AS page ON true ORDER BY id DESC
-            """
+        let select = ListPage<DraftSummary>.select(
+            summary,
+            from: matching,
+            after: cursor.map { "id < \($0)" },
+            by: "id DESC",
+            limit: limit
+        )
         let rows = try await search(filter, select, over: "\(rest) ORDER BY id DESC LIMIT \(limit)")
         return try ListPage(rows, limit: limit, cursor: { "\($0.id)" }) { columns throws(DatabaseError) in
             try summary(&columns)

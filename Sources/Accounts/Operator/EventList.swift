@@ -58,17 +58,17 @@ extension Operator {
         let matching: SQL = """
             events LEFT JOIN deliveries ON event = id WHERE (event IS NOT NULL OR NOT \(isUndelivered))
             """
-        let rest: SQL = cursor.map { "\(matching) AND \($0.condition)" } ?? matching
-        // One statement, so that the page and the number of rows belong to the same moment.
+        let columns: SQL = """
+            id, type, events.sequence, created_at, events.account, application, state, attempts, due_at, last_error
+            """
         let rows = try await database.read(
-            """
-            SELECT now(), total, page.*
-              FROM (SELECT count(*) AS total FROM \(matching)) AS counted LEFT JOIN (
-                SELECT id, type, events.sequence, created_at, events.account, application, state, attempts, due_at,
-                       last_error
-                  FROM \(rest) ORDER BY id DESC, application LIMIT \(limit + 1)
-              ) AS page ON true ORDER BY id DESC, application
-            """
+            ListPage<EventRow>.select(
+                columns,
+                from: matching,
+                after: cursor?.condition,
+                by: "id DESC, application",
+                limit: limit
+            )
         )
         return try ListPage(
             rows,

@@ -10,9 +10,34 @@ package struct ListPage<Item: Sendable>: Sendable {
     /// The time of the database.
     package let now: Date
 
+    /// A statement that reads a page: one, so that the page and the length of the list belong to the same moment. Each
+    /// row has the time, the total, and the columns of an item. There are `limit + 1` items if there is another page. If
+    /// there is no item, there is one row, in which the columns of the item are NULL.
+    ///
     /// - Parameters:
-    ///   - rows: each row has the time, the total, and the columns of an item. There are `limit + 1` items if there is
-    ///     another page. If there is no item, there is one row, in which the columns of the item are NULL.
+    ///   - columns: the columns of an item. They contain those of `order`.
+    ///   - source: the tables, and the condition on the items of the list, which ends the text.
+    ///   - rest: the condition on the items after the cursor; nil for the first page.
+    ///   - order: the order of the items, such as `id DESC`.
+    ///   - limit: the maximum number of items on the page.
+    static func select(
+        _ columns: SQL,
+        from source: SQL,
+        after rest: SQL?,
+        by order: SQL,
+        limit: Int
+    ) -> SQL {
+        let following: SQL = rest.map { "\(source) AND \($0)" } ?? source
+        return """
+            SELECT now(), total, page.*
+              FROM (SELECT count(*) AS total FROM \(source)) AS counted LEFT JOIN (
+                SELECT \(columns) FROM \(following) ORDER BY \(order) LIMIT \(limit + 1)
+              ) AS page ON true ORDER BY \(order)
+            """
+    }
+
+    /// - Parameters:
+    ///   - rows: the result of ``select(_:from:after:by:limit:)``.
     ///   - limit: the maximum number of items on the page.
     ///   - cursor: returns the cursor of the page that follows an item.
     ///   - read: reads the columns of an item; returns nil if they are NULL.

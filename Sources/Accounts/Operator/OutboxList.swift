@@ -57,14 +57,13 @@ extension Operator {
         after cursor: ID<Outbox>? = nil
     ) async throws(DatabaseError) -> ListPage<OutboxRow> {
         let condition = condition(filter)
-        let rest: SQL = cursor.map { "\(condition) AND id < \($0)" } ?? condition
-        // One statement, so that the page and the number of mails belong to the same moment.
-        let select: SQL = """
-            SELECT now(), total, page.*
-              FROM (SELECT count(*) AS total FROM outbox WHERE \(condition)) AS counted LEFT JOIN (
-                SELECT \(Self.mailColumns) FROM outbox WHERE \(rest) ORDER BY id DESC LIMIT \(limit + 1)
-              ) AS page ON true ORDER BY id DESC
-            """
+        let select = ListPage<OutboxRow>.select(
+            Self.mailColumns,
+            from: "outbox WHERE \(condition)",
+            after: cursor.map { "id < \($0)" },
+            by: "id DESC",
+            limit: limit
+        )
         let rows: Rows
         if filter.email == nil {
             rows = try await database.read(select)
