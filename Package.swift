@@ -133,6 +133,15 @@ let package = Package(
     cxxLanguageStandard: .cxx17
 )
 
+// scripts/sanitize replaces the module `Synchronization` in builds for the thread sanitizer.
+if ProcessInfo.processInfo.environment["SANITIZER"] == "thread" {
+    let substitute = "SanitizedSynchronization"
+    for target in package.targets where target.swiftSettings != nil {
+        target.dependencies.append(.target(name: substitute))
+    }
+    package.targets.append(.target(name: substitute, path: "Tests/SanitizedSynchronization"))
+}
+
 // The programs of scripts/fuzz and scripts/bench exist only in the builds of these scripts. Both programs use internal
 // names of `Accounts`, so the scripts pass -enable-testing.
 if ProcessInfo.processInfo.environment["FUZZING"] != nil {
