@@ -37,7 +37,7 @@ def set_up(kim):
     codes = codes_on(kim)
     assert len(codes) == 10
     kim.find("a.main").click()
-    kim.wait_until(lambda: kim.path == "/account", "the account")
+    kim.wait_until(lambda: kim.path == "/account?saved", "the account")
     return secret, codes
 
 
@@ -57,7 +57,7 @@ def test_a_person_sets_up_replaces_and_removes_the_app_with_only_the_keyboard(pe
     assert len(set(first)) == 10
     tab_to(kim, "a.main")
     kim.press(Keys.ENTER)
-    kim.wait_for_path("/account")
+    kim.wait_for_path("/account?saved")
     kim.open(PAGE)
     assert kim.focused != "code", "the page begins with other choices"
     for selector in [f"a[href='{PAGE}/codes']", "main button"]:

@@ -118,5 +118,7 @@ def test_the_pages_of_the_links_in_the_mails_of_a_sign_up(kim):
     kim.find("button.main").click()
     kim.wait_for_path("/signup/password")
     kim.open(link)
-    kim.wait_until(lambda: not kim.find_all("[data-link]"), "the used link")
+    kim.wait_until(
+        lambda: kim.find_all("main > p:not(#notice, .aside)") and kim.find_all("[data-link]"), "the used link"
+    )
     check_looks_of_open_page(kim, "the used link")

@@ -154,7 +154,7 @@ def test_another_person_at_the_browser_starts_over(person):
     assert kim.find("#cancel").is_displayed()
     kim.find("#cancel .danger").click()
     kim.wait_for_path("/signup?given-up")
-    assert notice(kim) == ("status", "Sign-up cancelled. Everything you entered has been deleted.")
+    assert notice(kim) == ("status", "Sign-up canceled. Everything you entered has been deleted.")
     assert kim.email not in kim.text
 
 

@@ -35,6 +35,8 @@ def test_a_person_signs_up_with_only_the_keyboard(person, language):
     assert kim.focused == "introduction"
     kim.press("Hello,", Keys.ENTER, "there", Keys.TAB, Keys.ENTER)
     kim.wait_for_path("/signup/contact")
+    assert kim.focused == "phone"
+    kim.press(Keys.ENTER)
     assert kim.focused == "birth_date"
     kim.press(DAY)
     kim.wait_until(lambda: kim.find("[name=birth_date]").get_attribute("value") == "2001-02-28")
@@ -141,13 +143,13 @@ def test_the_owner_of_a_flooded_address_signs_up_with_the_link_in_a_mail(person,
 # MARK: Focus and typing
 
 
-def test_the_first_required_field_has_the_focus(person):
+def test_the_first_empty_field_has_the_focus(person):
     kim = person().go_to("profile")
     assert kim.focused == "username"
     kim.type("username", kim.username)
     kim.press_next()
     kim.wait_for_path("/signup/contact")
-    assert kim.focused == "birth_date"
+    assert kim.focused == "phone", "it is optional, but the first"
 
 
 def test_no_field_gets_the_focus_after_going_back(person):
@@ -350,6 +352,12 @@ def test_the_code_can_be_pasted_or_filled_in_by_the_device(person):
     assert field.get_attribute("value") == code
     kim.press(Keys.ENTER)
     kim.wait_for_path("/signup/password")
+
+
+def test_all_digits_of_a_code_stay_in_their_boxes(person):
+    kim = person().go_to("code")
+    kim.type("code", "123456")
+    assert kim.run_script("return document.activeElement.scrollLeft") == 0
 
 
 def test_a_wrong_code_shows_the_remaining_attempts(person):

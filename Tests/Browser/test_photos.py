@@ -290,15 +290,15 @@ def test_the_dialog_announces_the_position_of_the_crop(person):
     kim = person().go_to("profile")
     choose(kim)
     kim.wait_until(lambda: is_dialog_open(kim))
-    kim.wait_until(lambda: crop_position(kim) == "Center: 50 % from the left, 50 % from the top", "the place")
+    kim.wait_until(lambda: crop_position(kim) == "Center: 50% from the left, 50% from the top", "the place")
     assert kim.run_script("return document.querySelector('[data-place]').matches('dialog output')"), (
         "a screen reader announces an output element"
     )
     kim.find("canvas").send_keys("+" * 10, Keys.ARROW_RIGHT * 4, Keys.ARROW_DOWN * 2)
-    kim.wait_until(lambda: crop_position(kim) != "Center: 50 % from the left, 50 % from the top", "the new place")
+    kim.wait_until(lambda: crop_position(kim) != "Center: 50% from the left, 50% from the top", "the new place")
     # At zoom 2, the crop has 24 of the 64 × 48 pixels. An arrow key moves it by a twentieth of that: four by 4.8 of 64
     # pixels, two by 2.4 of 48.
-    assert crop_position(kim) == "Center: 58 % from the left, 55 % from the top"
+    assert crop_position(kim) == "Center: 58% from the left, 55% from the top"
 
 
 def test_the_photo_in_the_dialog_is_large_enough_at_400_percent(person):

@@ -8,8 +8,8 @@ extension Flow {
         return with(
             .emailChange,
             [
-                step("email", .newAddress, [address.required(labeled: texts(.newAddress))], .emailChange),
-                step("code", .enterMailedCode, [code], .emailChange),
+                step("email", .newAddress, .newAddress, [address.required(labeled: texts(.newAddress))], .emailChange),
+                step("code", .enterMailedCode, .mailedCode, [code], .emailChange),
             ]
         )
     }

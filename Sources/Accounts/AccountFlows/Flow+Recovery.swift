@@ -31,16 +31,24 @@ extension Flow {
         return with(
             .recovery,
             [
-                step("email", .yourAddress, [address.required(labeled: address.labels)], .recovery),
-                step("code", .enterMailedCode, [code], .recovery),
-                step("second-factor", .secondFactor, [factor], .recovery),
-                step("password", .newPassword, passwords, .recovery),
+                step("email", .yourAddress, .address, [address.required(labeled: address.labels)], .recovery),
+                step("code", .enterMailedCode, .mailedCode, [code], .recovery),
+                step("second-factor", .secondFactor, .authenticator, [factor], .recovery),
+                step("password", .newPassword, .newPassword, passwords, .recovery),
             ]
         )
     }
 
-    func step(_ name: StepName, _ title: Word, _ fields: [Field], _ purpose: FlowPurpose) -> Step {
-        Step(name: name, isOptional: false, titles: texts(title), fields: fields, root: purpose.path)
+    /// - Parameter short: what a list of steps calls the step.
+    func step(_ name: StepName, _ title: Word, _ short: Word, _ fields: [Field], _ purpose: FlowPurpose) -> Step {
+        Step(
+            name: name,
+            isOptional: false,
+            titles: texts(title),
+            shortTitles: texts(short),
+            fields: fields,
+            root: purpose.path
+        )
     }
 
     func texts(_ word: Word) -> [Language: String] {

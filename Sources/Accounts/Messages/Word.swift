@@ -18,7 +18,8 @@ package enum Word: Int, CaseIterable, Sendable {
     case handOff, mailLink, handOffCode, handOffCodeText, noLink, handOffReplaces, handOffText, handedOff, handedOffText
     // Signing in.
     case signIn, signUp, noAccount, haveAccount, identifier, password, authenticator, keepSignedIn, secondFactor,
-        secondFactorText, code, useRecoveryCode, recoveryCode, mailCodeTitle, mailCodeText, mailCode, enterMailedCode,
+        secondFactorText, code, authenticatorCode, enterCode, useRecoveryCode, recoveryCode, mailCodeTitle,
+        mailCodeText, mailCode, enterMailedCode,
         mailedCode, enterMailedCodeText, ticketTitle, ticketText
     case signInAgain, signInOver, signInByMail, deviceKnown, ticketUsed, newRecoveryCode, newRecoveryCodeText
     // Recovering an account. `other…` replaces the word for a sign-up in all other flows.
@@ -38,7 +39,8 @@ package enum Word: Int, CaseIterable, Sendable {
     case account, profile, security, sessions, thisDevice, lastActive, signOut, signOutThere, signedOutThere,
         signOutOthers,
         signedOutOthers, signedOut, sessionEnded,
-        changePassword, newPassword, newPasswordAgain, changeEndsSessions, passwordChanged, eraseAccount, eraseText,
+        changePassword, newPassword, newPasswordAgain, changeEndsSessions, addingEndsSessions, replacingEndsSessions,
+        passwordChanged, eraseAccount, eraseText,
         eraseNow, accountGone, accountGoneText, confirmTitle, confirmText
     // Applications.
     case chooseAccount, signInAnother, signUpAnother, signOutTitle, signOutText

@@ -42,7 +42,7 @@ extension Pages {
         }
         var page = Page(
             template: .review,
-            title: language.messages.text(.review),
+            title: language.messages.text(.review.inFlow(of: signups.flow.purpose)),
             status: problem?.slug.status ?? .ok,
             headers: problem?.headers ?? [:],
             notice: problem?.notice(in: language),

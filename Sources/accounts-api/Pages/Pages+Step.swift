@@ -90,7 +90,7 @@ extension Pages {
         // A code that takes no more guesses needs another code, or another draft.
         let isOver = step.fields.contains { form.isOver($0) }
         members += [
-            .init("is_over", .bool(isOver)),
+            .init("is_over", .bool(isOver)), .init("needs_link", .bool(problem?.needsTicket == true)),
             .init("needs_code", .bool(!isOver && hasOnlyGuesses && fields.contains { $0["is_used_up"] == true })),
         ]
         return Page(

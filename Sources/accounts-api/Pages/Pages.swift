@@ -368,14 +368,21 @@ extension Pages {
             return Self.seeOther(flow.purpose.pathAfterCommit)
         default:
             let leadsToAccount = isSignedIn && !request.uri.path.hasPrefix(root)
-            let text = problem.slug == .notFound ? language.messages.text(.notFoundText) : problem.notice(in: language)
+            let text =
+                [.notFound, .unknownStep].contains(problem.slug)
+                ? language.messages.text(.notFoundText) : problem.notice(in: language)
+            let isSignIn = request.uri.path.hasPrefix("/sign-in") || request.uri.path.hasPrefix("/session")
+            let (next, button): (String, Word) =
+                leadsToAccount
+                ? ("/account", .account)
+                : isSignIn ? ("/sign-in", .signIn) : (root, .goToSignup.inFlow(of: flow.purpose))
             var page = message(
                 language.messages.title(of: problem.slug),
                 text ?? "",
-                next: leadsToAccount ? "/account" : root,
-                button: language.messages.text(leadsToAccount ? .account : .goToSignup.inFlow(of: flow.purpose))
+                next: next,
+                button: language.messages.text(button)
             )
-            page.members.append(.init("can_sign_in", .bool(!leadsToAccount)))
+            page.members.append(.init("can_sign_in", .bool(!leadsToAccount && !isSignIn)))
             page.status = problem.slug.status
             page.headers = problem.headers
             return response(page, in: language)
@@ -389,12 +396,15 @@ extension Problem {
         [.validationFailed, .rateLimited, .busy, .unavailable, .identifierTaken, .staleRevision].contains(slug)
     }
 
+    /// True if only the link in a mail with a code leads on.
+    var needsTicket: Bool { limit.flatMap(Limits.Name.init)?.yieldsToTicket == true }
+
     /// The message about the problem on a page; nil if the page shows only its title.
     func notice(in language: Language) -> String? {
         switch slug {
         case .validationFailed: language.messages.text(.checkAnswers)
         case .rateLimited:
-            if limit.flatMap(Limits.Name.init)?.yieldsToTicket == true {
+            if needsTicket {
                 language.messages.text(.useTicket)
             } else if limit == "resend", let wait = headers[.retryAfter] {
                 language.messages.text(.codeUnderWay).replacing("{left}", with: wait)
@@ -435,7 +445,8 @@ extension Word {
     func inFlow(of purpose: FlowPurpose) -> Word {
         if purpose == .signup { return self }
         return switch self {
-        case .begin, .goToSignup: .goOn
+        case .begin: .goOn
+        case .goToSignup: purpose == .recovery ? .recoverTitle : .goOn
         case .giveUp: purpose == .recovery ? .recoverGiveUp : .otherGiveUp
         case .giveUpText: purpose == .recovery ? .recoverGiveUpText : .otherGiveUpText
         case .giveUpNow: purpose == .recovery ? .recoverGiveUpNow : .otherGiveUpNow
@@ -446,6 +457,7 @@ extension Word {
         case .committedElsewhere, .accountErased: .otherSuperseded
         case .goneElsewhere: .otherElsewhere
         case .replacesSignup: .otherReplaces
+        case .review: purpose == .recovery ? .recoverTitle : .emailChangeTitle
         case .reviewText: purpose == .recovery ? .recoverReview : .emailChangeReview
         case .commit: purpose == .recovery ? .recoverCommit : .emailChangeCommit
         default: self

@@ -96,7 +96,7 @@ struct AuthenticatorPages: Sendable {
             guard let codes = answer.json?["recovery_codes"] else {
                 return Pages.seeOther("/account?authenticator-removed", answer.headers)
             }
-            var page = pages.recoveryCodes(codes, next: target.url ?? "/account", in: context.language)
+            var page = pages.recoveryCodes(codes, next: target.url ?? "/account?saved", in: context.language)
             page.headers.add(answer.headers)
             return pages.response(page, in: context.language)
         } catch {
@@ -181,11 +181,11 @@ extension Pages {
         if let code = QRCode(enrolment.uri) { step.append(.init("qr_svg", .string(code.svg))) }
         var field: [JSON.Member] = [
             .init("name", "code"), .init("kind", "code"), .init("id", "field-code"), .init("required", true),
-            .init("label", .string(messages.text(.code))), .init("help", .string(messages.text(.authenticatorHelp))),
+            .init("label", .string(messages.text(.authenticatorCode))),
+            .init("help", .string(messages.text(.authenticatorHelp))),
             .init("rules", ["digits": .integer(TOTP.digits), "period": .integer(TOTP.period)]),
             // If the account has an app, the page begins with other choices than this field.
             .init("has_focus", .bool(!isSet || problem != nil)),
-            .init("is_optional", .bool(!isRequired && !isSet)),
         ]
         if let error = problem?.messagesByField["code"] { field.append(.init("error", .string(error))) }
         return Page(

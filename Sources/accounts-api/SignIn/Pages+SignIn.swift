@@ -22,6 +22,8 @@ struct FormPage {
     /// The name of the account for password managers, on a page without a field for it; nil if the page names no
     /// account.
     var accountName: String?
+    /// Whose account the page is about, in large letters; nil if the page does not say it.
+    var subject: String?
     /// The text of the button that sends the form; nil for a page without a form.
     var button: Word?
     var isDangerous = false
@@ -50,6 +52,12 @@ struct FormPage {
     }
 
     static let code = Field(name: "code", label: .code, autocomplete: "one-time-code", isCode: true)
+    static let authenticatorCode = Field(
+        name: "code",
+        label: .authenticatorCode,
+        autocomplete: "one-time-code",
+        isCode: true
+    )
 }
 
 extension Pages {
@@ -90,6 +98,7 @@ extension Pages {
                 ?? notice.map(messages.text),
             members: [
                 .init("text", .array(form.text.map { .string(messages.text($0)) })),
+                .init("subject", form.subject.map(JSON.string) ?? .null),
                 .init("form", form.button == nil ? .null : shown), .init("next", next ?? .null),
                 .init("contact", form.namesContact ? contact(in: language) : .null),
                 .init("can_sign_out", .bool(form.isOfAccount)),
@@ -108,7 +117,7 @@ extension Pages {
             ]
         )
         (page.formTargets, page.address) = (form.formTargets, form.address)
-        page.isNews = problem == nil
+        page.isNews = problem == nil || problem?.slug == .codeRequired
         page.isPublic = form.title == .signIn && page.notice == nil
         return page
     }

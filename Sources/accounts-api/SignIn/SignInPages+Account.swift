@@ -132,7 +132,7 @@ extension SignInPages {
                 return shown
             },
             accountName: session.account.username ?? session.account.email,
-            button: .change,
+            button: .changePassword,
             back: "/account",
             isOfAccount: true
         )
@@ -213,7 +213,7 @@ extension SignInPages {
         let current = try await required(context)
         guard current.isConfirmed else { return Pages.seeOther("/account/confirm?erase") }
         if let page = try await pause(.eraseAccount, of: current, in: context.language) { return page }
-        return response(Self.eraseForm, context)
+        return response(Self.eraseForm(of: current), context)
     }
 
     /// The page in place of a form that the person cannot send yet, because the address has changed; nil if the person
@@ -226,15 +226,18 @@ extension SignInPages {
         return pages.response(page, in: language)
     }
 
-    private static let eraseForm = FormPage(
-        title: .eraseAccount,
-        text: [.eraseText],
-        action: "/account/erase",
-        button: .eraseNow,
-        isDangerous: true,
-        back: "/account",
-        isOfAccount: true
-    )
+    private static func eraseForm(of session: AccountSession) -> FormPage {
+        FormPage(
+            title: .eraseAccount,
+            text: [.eraseText],
+            action: "/account/erase",
+            subject: session.account.email ?? session.account.username,
+            button: .eraseNow,
+            isDangerous: true,
+            back: "/account",
+            isOfAccount: true
+        )
+    }
 
     private static let erasedPage = FormPage(
         title: .accountGone,
@@ -250,7 +253,7 @@ extension SignInPages {
             try await sessions.from(context.network, client).eraseAccount(of: current, in: context.language)
             return account.erased
         } orShow: { _ in
-            Self.eraseForm
+            Self.eraseForm(of: current)
         }
     }
 

@@ -85,16 +85,19 @@ struct SignInPages: Sendable {
     @Sendable func showMail(_ request: Request, _ context: RequestScope) -> Response {
         let target = ReturnTarget(of: request, among: returnTargets)
         let hint = AddressHint(of: request, target.authorization)?.text ?? ""
-        return response(Self.askingMailForm(identifier: hint).carrying(target), context)
+        return response(askingMailForm(identifier: hint).carrying(target), context)
     }
 
-    private static func askingMailForm(_ text: [Word] = [], identifier: String = "") -> FormPage {
-        FormPage(
-            title: .signInByMail,
-            text: text,
+    /// The form that asks whom to mail a code. Unless the flow lets the code sign in, it only makes the device known.
+    private func askingMailForm(identifier: String = "") -> FormPage {
+        let signsIn = sessions.flow.signIn.methods.contains(.code)
+        return FormPage(
+            title: signsIn ? .signInByMail : .mailCodeTitle,
+            text: signsIn ? [] : [.mailCodeText],
             action: "/sign-in/mail",
             fields: [.init(name: "identifier", label: .identifier, autocomplete: "username", value: identifier)],
             button: .mailCode,
+            back: sessions.flow.signIn.methods.contains(.password) ? "/sign-in" : nil,
             links: [(.noAccount, .signUp, "/signup")]
         )
     }
@@ -107,7 +110,7 @@ struct SignInPages: Sendable {
         title: .secondFactor,
         text: [.secondFactorText],
         action: "/sign-in/second-factor",
-        fields: [FormPage.code],
+        fields: [FormPage.authenticatorCode],
         button: .signIn,
         back: "/sign-in",
         links: [(nil, .useRecoveryCode, "/sign-in/recovery-code")],
@@ -118,9 +121,9 @@ struct SignInPages: Sendable {
     private static let overPage = FormPage(title: .secondFactor, action: "/sign-in", next: (.signInAgain, "/sign-in"))
 
     /// The form of a second factor after a problem with it.
-    private static func secondFactor(_ form: FormPage, after problem: Problem) -> FormPage {
-        if problem.slug == .codeRequired { return askingMailForm([.mailCodeText]) }
-        return problem.refusalCodes.contains(Refusal.Code.codeExhausted.rawValue) ? overPage : form
+    private func secondFactor(_ form: FormPage, after problem: Problem) -> FormPage {
+        if problem.slug == .codeRequired { return askingMailForm() }
+        return problem.refusalCodes.contains(Refusal.Code.codeExhausted.rawValue) ? Self.overPage : form
     }
 
     @Sendable func enterSecondFactor(_ request: Request, _ context: RequestScope) async throws -> Response {
@@ -128,7 +131,7 @@ struct SignInPages: Sendable {
         return try await answering(context, then: target) {
             try await session.enterTOTP(request, context)
         } orShow: { problem in
-            Self.secondFactor(Self.secondFactorForm, after: problem)
+            secondFactor(Self.secondFactorForm, after: problem)
         }
     }
 
@@ -150,7 +153,7 @@ struct SignInPages: Sendable {
         return try await answering(context, then: target) {
             try await session.enterRecoveryCode(request, context)
         } orShow: { problem in
-            Self.secondFactor(Self.recoveryCodeForm, after: problem)
+            secondFactor(Self.recoveryCodeForm, after: problem)
         }
     }
 
@@ -159,8 +162,10 @@ struct SignInPages: Sendable {
         let typed = context.answers["identifier"]?.json?.string ?? ""
         return try await answering(context, then: target) {
             try await session.mailCode(request, context)
-        } orShow: { _ in
-            typed.isEmpty ? Self.askingMailForm() : Self.mailForm(typed)
+        } orShow: { problem in
+            var form = typed.isEmpty ? askingMailForm() : Self.mailForm(typed)
+            if problem.limit == "resend" { form.links.insert((nil, .enterCode, "/sign-in/code"), at: 0) }
+            return form
         }
     }
 
@@ -178,12 +183,21 @@ struct SignInPages: Sendable {
         links: [(nil, .sendAgain, "/sign-in/mail")]
     )
 
+    /// The page after too many wrong codes. If another code is refused, too, the link in the mail still helps.
+    private static let usedUpCodePage = FormPage(
+        title: .enterMailedCode,
+        text: [.useTicket],
+        action: "/sign-in/code",
+        next: (.sendAgain, "/sign-in/mail"),
+        links: [(nil, .signIn, "/sign-in")]
+    )
+
     @Sendable func enterCode(_ request: Request, _ context: RequestScope) async throws -> Response {
         let (context, target) = ReturnTarget.taken(from: context, among: returnTargets)
         return try await answering(context, then: target) {
             try await session.enterCode(request, context)
-        } orShow: { _ in
-            Self.codeForm
+        } orShow: { problem in
+            problem.refusalCodes.contains(Refusal.Code.codeExhausted.rawValue) ? Self.usedUpCodePage : Self.codeForm
         }
     }
 

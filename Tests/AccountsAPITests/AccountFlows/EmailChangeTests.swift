@@ -30,7 +30,7 @@ struct EmailChangeTests {
             let subjects = site.service.mailbox.mails.suffix(2).map { "\($0.to) \($0.subject)" }
             #expect(
                 Set(subjects) == [
-                    "\(Self.new) Your new email address: Acme", "\(Self.old) Your email address was changed: Acme",
+                    "\(Self.new) Your new Acme email address", "\(Self.old) Your Acme email address was changed",
                 ]
             )
         }
@@ -94,7 +94,7 @@ struct EmailChangeTests {
             let restored = try #require(mails.first { $0.to == Self.old })
             let removed = try #require(mails.first { $0.to == Self.new })
             #expect(restored.text.contains("has this email address again") && restored.text.contains("/recovery\n"))
-            #expect(removed.subject == "Your email address was removed: Acme")
+            #expect(removed.subject == "Your email address was removed from Acme")
             #expect(!removed.text.contains("password") && !removed.text.contains("/account"))
         }
     }

@@ -109,7 +109,7 @@ struct RemoveAuthenticatorTests {
             let mails = site.service.mailbox.mails.dropFirst(earlier)
             #expect(
                 mails.map(\.subject)
-                    == Array(repeating: "Your authenticator app was removed on request: Acme", count: 2)
+                    == Array(repeating: "Your Acme authenticator app was removed on request", count: 2)
             )
             #expect(Set(mails.map(\.to)) == ["kim@example.com", "kim@example.net"])
             #expect(mails.allSatisfy { $0.text.contains("If this wasn't you") })

@@ -76,7 +76,7 @@ struct AccountChangeTests {
             #expect(try await Browser(site).signIn("kim", Self.new).status == 201)
             try await site.service.deliver()
             let mail = try #require(site.service.mailbox.mails.last)
-            #expect(mail.to == "kim@example.com" && mail.subject == "Your password was changed: Acme")
+            #expect(mail.to == "kim@example.com" && mail.subject == "Your Acme password was changed")
             #expect(mail.text.contains("http://localhost:8080/account"))
         }
     }
@@ -163,7 +163,7 @@ struct AccountChangeTests {
             #expect(try await kim.send(.get, "/account/totp").json["secret"] != shown.json["secret"])
             #expect(try await Browser(site).signIn().json["session"] == ["state": "second-factor"])
             try await site.service.deliver()
-            #expect(site.service.mailbox.mails.last?.subject == "An authenticator app was added: Acme")
+            #expect(site.service.mailbox.mails.last?.subject == "An authenticator app was added to your Acme account")
         }
     }
 
@@ -291,7 +291,7 @@ struct AccountChangeTests {
                 #expect(try database.query("SELECT FROM \(SQL(stringLiteral: table))").isEmpty, "\(table)")
             }
             try await site.service.deliver()
-            #expect(site.service.mailbox.mails.last?.subject == "Your account was deleted: Acme")
+            #expect(site.service.mailbox.mails.last?.subject == "Your Acme account was deleted")
             #expect(try await Browser(site).signUp().commit.status == 201)
         }
     }

@@ -18,11 +18,11 @@ struct CredentialNoticeTests {
     }
 
     @Test(arguments: [
-        ("password", "Your password was changed: Acme"), ("app", "Your authenticator app was replaced: Acme"),
-        ("no app", "Your authenticator app was removed: Acme"),
-        ("recovery codes", "You have new recovery codes: Acme"),
-        ("recovery code", "A recovery code was used: Acme"), ("username", "Your username was changed: Acme"),
-        ("erasure", "Your account was deleted: Acme"),
+        ("password", "Your Acme password was changed"), ("app", "Your Acme authenticator app was replaced"),
+        ("no app", "Your Acme authenticator app was removed"),
+        ("recovery codes", "Your new Acme recovery codes"),
+        ("recovery code", "A Acme recovery code was used"), ("username", "Your Acme username was changed"),
+        ("erasure", "Your Acme account was deleted"),
     ])
     func `a change causes one mail, which says what to do if somebody else has made the change`(
         change: String,
@@ -102,8 +102,8 @@ struct CredentialNoticeTests {
             let restored = try await Self.notices(after: count, site)
             #expect(
                 Set(restored.map { "\($0.to) \($0.subject)" }) == [
-                    "\(Self.old) Your email address was restored: Acme",
-                    "\(Self.new) Your email address was removed: Acme",
+                    "\(Self.old) Your Acme email address was restored",
+                    "\(Self.new) Your email address was removed from Acme",
                 ]
             )
         }

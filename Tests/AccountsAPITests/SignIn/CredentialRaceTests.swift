@@ -120,7 +120,7 @@ struct CredentialRaceTests {
                 password = rivals[changes[0].status == 200 ? 0 : 1].password
             }
             try await site.service.deliver()
-            let mails = site.service.mailbox.mails.filter { $0.subject == "Your password was changed: Acme" }
+            let mails = site.service.mailbox.mails.filter { $0.subject == "Your Acme password was changed" }
             #expect(mails.count == 8, "only the changes that took effect cause a mail")
         }
     }

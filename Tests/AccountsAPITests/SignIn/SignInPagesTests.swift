@@ -119,8 +119,13 @@ struct SignInPagesTests {
             for _ in 1...10 { _ = try await kim.post("/sign-in", Self.wrong) }
             let asked = try await kim.post("/sign-in", Self.right)
             #expect(asked.status == 401 && asked.has("action=\"/sign-in/mail\"") && asked.has("value=\"kim\""))
+            #expect(asked.has("class=\"news\" role=\"status\">We need to check it&#39;s you"))
             let entering = try await kim.post("/sign-in/mail", "identifier=kim")
             #expect(entering.path == "/sign-in/code" && entering.has("<a href=\"/sign-in/mail\">Get a new code</a>"))
+            let early = try await kim.post("/sign-in/mail", "identifier=kim")
+            #expect(early.status == 429 && early.has("<a href=\"/sign-in/code\">Enter the code you received</a>"))
+            let again = try await kim.open("/sign-in/mail")
+            #expect(again.has("<h1>Confirm it&#39;s you</h1>") && again.has("href=\"/sign-in\">Back</a>"))
             _ = try await site.service.readCode(for: "kim@example.com")
             let mails = site.service.mailbox.mails.count
             let ticket = try site.service.mailbox.signInTicket(for: "kim@example.com")
@@ -135,6 +140,21 @@ struct SignInPagesTests {
             let code = try await site.service.readCode(for: "kim@example.com")
             #expect(try await kim.post("/sign-in/code", "code=\(code)").path == "/sign-in?known")
             #expect(try await kim.post("/sign-in", Self.right).path == "/account")
+        }
+    }
+
+    @Test func `after too many wrong mailed codes, the page names the link in the mail`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let kim = PageVisitor(site)
+            _ = try await kim.post("/sign-in/mail", "identifier=kim")
+            let code = try await site.service.readCode(for: "kim@example.com")
+            let wrong = code == "000000" ? "000001" : "000000"
+            var page = try await kim.open("/sign-in/code")
+            for _ in 1...5 { page = try await kim.post("/sign-in/code", "code=\(wrong)") }
+            #expect(page.status == 422 && page.has("role=\"alert\">Too many wrong codes. Get a new one."))
+            #expect(page.has("its link sends you a new one") && !page.has("name=\"code\""))
+            #expect(page.has("<a class=\"button main\" href=\"/sign-in/mail\">Get a new code</a>"))
         }
     }
 

@@ -64,7 +64,7 @@ struct MessagesTests {
             ),
             ("username", .taken, "That username is taken.", "이미 사용 중인 아이디입니다."),
             (
-                "username", .badCharacters, "Use only letters from A to Z, digits, dots, - and _",
+                "username", .badCharacters, "Use only letters from A to Z, digits, periods, hyphens and underscores.",
                 "영문자, 숫자, . - _ 기호만 입력해 주세요."
             ),
             ("confirmation", .mismatch, "The passwords don't match.", "비밀번호가 일치하지 않습니다."),

@@ -74,8 +74,8 @@ async function postStep() {
       forgetAnswers();
       return body.next.href;
     }
-    // The page of a code that takes no more guesses says how to go on.
-    if (answer.status === 422) return isUsedUp(body.errors) ? form.getAttribute("action") : showErrors(body.errors);
+    // The page of a code that takes no more guesses, or has expired, says how to go on.
+    if (answer.status === 422) return isOver(body.errors) ? form.getAttribute("action") : showErrors(body.errors);
     // The code is for an address that another tab has changed.
     if (answer.status === 412) return `${form.getAttribute("action")}?other-address`;
     if ([401, 409, 410].includes(answer.status)) return form.getAttribute("action").replace(/^(\/[^/]*).*/, "$1");
@@ -94,16 +94,8 @@ function stepBody() {
   return new URLSearchParams(data);
 }
 
-const isUsedUp = (errors) => errors.some(({ code, params }) => code === "code_exhausted" || params?.attempts_left === 0);
-
-/// A message that the code has expired takes the place of its clock.
-function endClocks(errors) {
-  for (const { field, code } of errors) {
-    if (code !== "code_expired") continue;
-    const element = fields.find((other) => other.name === field)?.element;
-    if (element) one("[data-until]", element)?.remove();
-  }
-}
+const isOver = (errors) =>
+  errors.some(({ code, params }) => /^code_(exhausted|expired)$/.test(code) || params?.attempts_left === 0);
 
 function showErrors(errors) {
   const messages = firstMessages(errors);
@@ -113,7 +105,6 @@ function showErrors(errors) {
     showCharacterCount(field);
     field.refuse(messages[field.name]);
   }
-  endClocks(errors);
   markTitle();
   if (!refused.length) showNotice(form.dataset.marked);
   refused.find((field) => !field.isHidden)?.control.focus();

@@ -9,7 +9,7 @@ function cameBack() {
   return usedBackLink || performance.getEntriesByType("navigation")[0]?.type === "back_forward";
 }
 
-/// Moves the focus to the first field that needs an answer. A person who comes back to a complete step begins at its
+/// Moves the focus to the first field that is refused, or else to the first that is empty. A person who comes back to a complete step begins at its
 /// heading.
 function focusFirstField() {
   const refused = fields.find((field) => field.isRefused);
