@@ -9,14 +9,32 @@ struct BoardScreen {
         case quit
         case show(ID<Draft>)
         case expire(ID<Draft>)
+        case extend(ID<Draft>)
     }
 
-    private enum Mode {
-        case board
-        /// Shows the report on one draft, which has these lines.
-        case detail([String])
-        /// Asks whether to delete this draft. The text is its masked address, or its id if it has no address.
-        case confirmation(ID<Draft>, String)
+    /// A text that covers the board.
+    private struct Page {
+        /// The draft that the text is about; nil for the help.
+        let draft: DraftSummary?
+        var lines: [String]
+        /// The index of the first line on the screen.
+        var first = 0
+    }
+
+    private struct Question {
+        let action: Action
+        let text: String
+
+        static func expire(_ draft: DraftSummary) -> Question {
+            .init(action: .expire(draft.id), text: "Delete \(draft.name)? y: delete, any other key: keep")
+        }
+
+        static func extend(_ draft: DraftSummary) -> Question {
+            .init(
+                action: .extend(draft.id),
+                text: "Restart the lifetime of \(draft.name)? y: restart, any other key: leave"
+            )
+        }
     }
 
     var size: (columns: Int, lines: Int)
@@ -24,27 +42,49 @@ struct BoardScreen {
     var notice: String?
     /// The reason why the last update of the board failed; nil if it succeeded.
     var updateError: String?
+    /// The board with the drafts that match the filter.
     private(set) var board: DraftBoard
-    private var mode = Mode.board
+    private var unfiltered: DraftBoard
+    private var updatedAt: Date
+    private var filter = ""
+    private var isTypingFilter = false
+    /// The texts that cover the board, the one on the screen last.
+    private var pages: [Page] = []
+    private var question: Question?
     private var column = 0
     /// The index of the selected card in its column; -1 if no card is selected.
     private var row = 0
+    /// The number of lines of a card if it does not depend on the size; otherwise nil.
+    private var fixedCardHeight: Int?
 
-    init(_ board: DraftBoard, size: (columns: Int, lines: Int)) {
-        self.board = board
-        self.size = size
-        column = board.columns.firstIndex { !$0.cards.isEmpty } ?? 0
+    /// - Parameter time: the time at which the board was read.
+    init(_ board: DraftBoard, size: (columns: Int, lines: Int), at time: Date = Date()) {
+        (self.board, unfiltered, self.size, updatedAt) = (board, board, size, time)
+        selectAnyColumn()
     }
 
     /// Replaces the board. The selected card stays selected, also if it has moved to another step.
-    mutating func update(_ board: DraftBoard) {
+    ///
+    /// - Parameter time: the time at which the board was read.
+    mutating func update(_ board: DraftBoard, at time: Date = Date()) {
+        (unfiltered, updatedAt, updateError) = (board, time, nil)
+        applyFilter()
+    }
+
+    private mutating func applyFilter() {
         let selected = selected?.id
-        self.board = board
+        board = filter.isEmpty ? unfiltered : unfiltered.matching(filter)
         for (index, other) in board.columns.enumerated() {
             if let card = other.cards.firstIndex(where: { $0.id == selected }) { (column, row) = (index, card) }
         }
         column = min(column, board.columns.count - 1)
-        row = max(0, min(row, board.columns[column].cards.count - 1))
+        move(to: row)
+    }
+
+    private mutating func selectAnyColumn() {
+        if board.columns[column].cards.isEmpty {
+            column = board.columns.firstIndex { !$0.cards.isEmpty } ?? column
+        }
     }
 
     private var selected: DraftSummary? {
@@ -52,39 +92,117 @@ struct BoardScreen {
         return cards.indices.contains(row) ? cards[row] : nil
     }
 
-    /// Shows the report on one draft.
-    mutating func show(_ lines: [String]) {
-        mode = .detail(lines)
+    /// The draft that is shown; nil if none is.
+    var shown: ID<Draft>? { pages.last { $0.draft != nil }?.draft?.id }
+
+    /// Replaces the text about the draft, if it is still shown.
+    mutating func show(_ lines: [String], of draft: ID<Draft>) {
+        for index in pages.indices where pages[index].draft?.id == draft { pages[index].lines = lines }
     }
+
+    // MARK: - Keys
 
     mutating func handle(_ key: Key) -> Action? {
         notice = nil
         if key == .interrupt { return .quit }
-        switch mode {
-        case .detail:
-            mode = .board
-        case .confirmation(let draft, _):
-            mode = .board
-            if key == .letter("y") { return .expire(draft) }
-        case .board:
-            switch key {
-            case .up, .letter("k"): row = max(0, row - 1)
-            case .down, .letter("j"): row = max(0, min(row + 1, board.columns[column].cards.count - 1))
-            case .left, .letter("h"): move(by: -1)
-            case .right, .letter("l"): move(by: 1)
-            case .enter: return selected.map { .show($0.id) }
-            case .letter("x"): mode = selected.map { .confirmation($0.id, $0.address ?? "\($0.id)") } ?? .board
-            case .letter("q"), .escape: return .quit
-            default: break
-            }
+        if let question {
+            self.question = nil
+            guard key == .letter("y") else { return nil }
+            if case .expire = question.action { pages = [] }
+            return question.action
+        }
+        if isTypingFilter {
+            type(key)
+            return nil
+        }
+        let subject = if let page = pages.last { page.draft } else { selected }
+        switch key {
+        case .letter("x"): question = subject.map(Question.expire)
+        case .letter("e"): question = subject.map(Question.extend)
+        case .letter("?"): if pages.isEmpty || subject != nil { pages.append(Page(draft: nil, lines: Self.help)) }
+        case .letter("q") where pages.isEmpty: return .quit
+        case .letter("q"), .escape: goBack()
+        case .letter("/") where pages.isEmpty: isTypingFilter = true
+        case .enter where pages.isEmpty:
+            guard let subject else { break }
+            pages = [Page(draft: subject, lines: ["loading"])]
+            return .show(subject.id)
+        default:
+            if pages.isEmpty { move(key) } else { scroll(key) }
         }
         return nil
     }
 
-    private mutating func move(by step: Int) {
-        column = min(max(0, column + step), board.columns.count - 1)
-        row = max(0, min(row, board.columns[column].cards.count - 1))
+    private mutating func goBack() {
+        if pages.popLast() == nil {
+            filter = ""
+            applyFilter()
+        }
     }
+
+    private mutating func type(_ key: Key) {
+        switch key {
+        case .letter(let letter): filter.append(letter)
+        case .backspace: if filter.popLast() == nil { isTypingFilter = false }
+        case .enter: isTypingFilter = false
+        case .escape: (filter, isTypingFilter) = ("", false)
+        default: break
+        }
+        applyFilter()
+        selectAnyColumn()
+    }
+
+    private mutating func move(_ key: Key) {
+        let count = board.columns[column].cards.count
+        switch key {
+        case .up, .letter("k"): move(to: row - 1)
+        case .down, .letter("j"): move(to: row + 1)
+        case .pageUp: move(to: row - fittingCards(in: bodyHeight))
+        case .pageDown: move(to: row + fittingCards(in: bodyHeight))
+        case .home, .letter("g"): move(to: 0)
+        case .end, .letter("G"): move(to: count - 1)
+        case .left, .letter("h"):
+            column = max(0, column - 1)
+            move(to: row)
+        case .right, .letter("l"):
+            column = min(column + 1, board.columns.count - 1)
+            move(to: row)
+        default: break
+        }
+    }
+
+    private mutating func move(to row: Int) {
+        self.row = max(0, min(row, board.columns[column].cards.count - 1))
+    }
+
+    private mutating func scroll(_ key: Key) {
+        let first = window.first
+        pages[pages.count - 1].first =
+            switch key {
+            case .up, .letter("k"): first - 1
+            case .down, .letter("j"): first + 1
+            case .pageUp: first - bodyHeight
+            case .pageDown, .letter(" "): first + bodyHeight
+            case .home, .letter("g"): 0
+            case .end, .letter("G"): .max
+            default: first
+            }
+        pages[pages.count - 1].first = window.first
+    }
+
+    private static let help = [
+        "← ↓ ↑ → or h j k l   select a sign-up",
+        "PgUp PgDn            up or down by a screen",
+        "Home End or g G      to the first or the last",
+        "Enter                show the sign-up",
+        "/                    show only the sign-ups whose id, step or masked address contains a text,",
+        "                     or whose address is masked like the address that you enter",
+        "x                    delete the sign-up, after a question",
+        "e                    restart its lifetime, after a question",
+        "Esc                  go back; on the board, end the filter",
+        "q                    go back; on the board, quit",
+        "Ctrl-C               quit",
+    ]
 
     // MARK: - Drawing
 
@@ -94,33 +212,62 @@ struct BoardScreen {
             let text = text.padded(to: size.columns)
             return inColours ? paint.on(text) : text
         }
-        let footer =
-            switch mode {
-            case .board: notice ?? updateError ?? "←↑↓→ move, Enter show, x delete, q quit"
-            case .detail: "press any key to return"
-            case .confirmation(_, let name): "Delete the sign-up of \(name)? y: delete, any other key: keep"
-            }
-        let height = max(0, size.lines - 2)
+        let height = bodyHeight
         var body: [String]
-        if case .detail(let lines) = mode {
-            body = lines.prefix(height).map { $0.padded(to: size.columns) }
-        } else {
+        if pages.isEmpty {
             body = columns(in: height, inColours)
+        } else {
+            let window = window
+            body = window.lines.dropFirst(window.first).prefix(height).map { $0.padded(to: size.columns) }
         }
         body += Array(repeating: "", count: height - body.count)
-        let isUrgent = if case .confirmation = mode { true } else { (notice ?? updateError) != nil }
-        let lines = [painted(.bold, header)] + body + [painted(isUrgent ? .reversed : .dim, footer)]
+        let isUrgent = question != nil || (!isTypingFilter && (notice ?? updateError) != nil)
+        let lines =
+            [painted(updateError == nil ? .bold : .reversed, header)] + body
+            + footer.map { painted(isUrgent ? .reversed : .dim, $0) }
         return Array(lines.prefix(size.lines))
     }
 
-    /// The number of sign-ups, and the counts of the columns that do not fit on the screen.
+    private var bodyHeight: Int { max(0, size.lines - 1 - footer.count) }
+
+    /// The lines of the text that covers the board, and the index of the first one on the screen.
+    private var window: (lines: [String], first: Int) {
+        guard let page = pages.last else { return ([], 0) }
+        let lines = page.lines.flatMap { $0.columns > size.columns ? $0.wrapped(to: size.columns) : [$0] }
+        return (lines, max(0, min(page.first, lines.count - bodyHeight)))
+    }
+
+    private var footer: [String] {
+        if let question { return question.text.wrapped(to: size.columns) }
+        if isTypingFilter { return ["/\(filter)_   Enter: keep, Esc: show all"] }
+        if let message = notice ?? updateError { return [message] }
+        let back = filter.isEmpty ? "" : "Esc all, "
+        guard let page = pages.last else { return ["\(back)←↑↓→ move, Enter show, / filter, x delete, ? keys, q quit"] }
+        return [page.draft == nil ? "Esc back, ↑↓ scroll" : "Esc back, ↑↓ scroll, x delete, e extend, ? keys"]
+    }
+
+    /// The number of sign-ups, and the counts of the columns that do not fit on the screen. For a text that does not fit,
+    /// the lines that are on the screen.
     private var header: String {
+        let time = updateError == nil ? "" : "not updated since \(updatedAt.timeOfDay): "
+        if !pages.isEmpty {
+            let (lines, first) = window
+            let last = min(first + bodyHeight, lines.count)
+            return time + (last - first < lines.count ? "lines \(first + 1) to \(last) of \(lines.count)" : title)
+        }
         let shown = shownColumns
         func summary(_ columns: ArraySlice<DraftBoard.Column>) -> String {
             columns.filter { $0.count > 0 }.map { "\($0.step) \($0.count)" }.joined(separator: ", ")
         }
         let (before, after) = (summary(board.columns[..<shown.lowerBound]), summary(board.columns[shown.upperBound...]))
-        return board.title + (before.isEmpty ? "" : "  ‹ \(before)") + (after.isEmpty ? "" : "  › \(after)")
+        return time + title + (before.isEmpty ? "" : "  ‹ \(before)") + (after.isEmpty ? "" : "  › \(after)")
+    }
+
+    private var title: String {
+        if filter.isEmpty { return board.title }
+        let searched = unfiltered.columns.reduce(0) { $0 + $1.cards.count }
+        let isPart = searched < unfiltered.columns.reduce(0) { $0 + $1.count }
+        return "\(board.count) of \(isPart ? "the newest \(searched) of " : "")\(unfiltered.title): /\(filter)"
     }
 
     /// Returns the whole board with all cards. Columns that do not fit beside the others follow below them.
@@ -131,7 +278,7 @@ struct BoardScreen {
             let width = (columns + 1) / min(fitting, board.columns.count) * band.count - 1
             let maximumCards = band.map(\.cards.count).max() ?? 0
             var screen = BoardScreen(DraftBoard(columns: band), size: (width, 3 * maximumCards + 4))
-            screen.row = -1
+            (screen.row, screen.fixedCardHeight) = (-1, 3)
             return screen.lines(inColours: inColours).dropFirst().dropLast()
                 .map { $0.trimmingSuffix(while: { $0 == " " }) }.joined(separator: "\n")
                 .trimmingSuffix(while: \.isNewline)
@@ -169,40 +316,77 @@ struct BoardScreen {
     ) -> [String] {
         func painted(_ paint: Paint, _ text: String) -> String {
             let text = text.padded(to: width)
-            return inColours ? paint.on(text) : text
+            let isStale = updateError != nil && paint != .reversed
+            return inColours ? (isStale ? .dim : paint).on(text) : text
         }
         let isSelectedColumn = index == self.column && row >= 0
         var lines = [painted(.bold, "\(column.step) \(column.count)")]
         lines.append(painted(.dim, String(repeating: "─", count: width)))
-        // A card takes three lines. The selected card is always visible.
-        let fitting = max(1, (height - 2) / 3)
+        // The selected card is always visible.
+        let fitting = fittingCards(in: height)
         let first = isSelectedColumn ? max(0, min(row - fitting / 2, column.cards.count - fitting)) : 0
         for (number, card) in column.cards.enumerated().dropFirst(first).prefix(fitting) {
             let isSelected = isSelectedColumn && number == row
             let mark = isSelected && !inColours ? ">" : " "
             let address = card.address ?? "–"
+            if cardHeight == 1 {
+                lines.append(painted(isSelected ? .reversed : .plain, "\(mark)\(address)  \(card.ages)"))
+                continue
+            }
             lines.append(painted(isSelected ? .reversed : .plain, mark + address))
             lines.append(painted(isSelected ? .reversed : .dim, mark + card.ages))
-            lines.append(painted(.plain, ""))
+            if cardHeight > 2 { lines.append(painted(.plain, "")) }
         }
         return lines
+    }
+
+    /// The number of lines of a card: three with the empty line, less in a small window.
+    private var cardHeight: Int { fixedCardHeight ?? (size.lines >= 16 ? 3 : size.lines >= 10 ? 2 : 1) }
+
+    /// The number of cards that fit below the head of a column. The last one needs no empty line.
+    private func fittingCards(in height: Int) -> Int {
+        max(1, (height - 2 + (cardHeight > 2 ? 1 : 0)) / cardHeight)
     }
 }
 
 extension DraftBoard {
+    fileprivate var count: Int { columns.reduce(0) { $0 + $1.count } }
+
+    /// The board with the cards whose id, step or masked address contains the text. An address matches those that are
+    /// masked like it. The counts are those of the cards.
+    fileprivate func matching(_ text: String) -> DraftBoard {
+        let text = text.lowercased()
+        let address = EmailAddress(text)?.masked
+        let columns = columns.map { column -> Column in
+            let cards = column.cards.filter { card in
+                card.address != nil && card.address == address
+                    || ["\(card.id)", card.step, card.address ?? ""].contains { $0.lowercased().contains(text) }
+            }
+            return Column(step: column.step, count: cards.count, cards: cards)
+        }
+        return DraftBoard(columns: columns, isCut: isCut)
+    }
+
     fileprivate var title: String {
-        let count = columns.reduce(0) { $0 + $1.count }
-        return isCut ? "\(count) or more unfinished sign-ups" : counted(count, "unfinished sign-up")
+        isCut ? "\(count) or more unfinished sign-ups" : counted(count, "unfinished sign-up")
     }
 }
 
 extension DraftSummary {
+    /// The id and the masked address, as a question names the sign-up.
+    fileprivate var name: String { "the sign-up \(id)" + (address.map { " of \($0)" } ?? "") }
+
     /// The age of the sign-up, the time left, and the number of wrong codes if there were any.
     fileprivate var ages: String {
         let age = span(from: createdAt, to: now)
         let left = span(from: now, to: expiresAt)
         return "\(age) · \(left)" + (failures > 0 ? " · \(failures)✗" : "")
     }
+}
+
+extension Date {
+    /// Hours, minutes and seconds in UTC.
+    fileprivate var timeOfDay: String { "\(timestamp.suffix(9).dropLast()) UTC" }
 }
 
 extension String {

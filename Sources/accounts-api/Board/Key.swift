@@ -1,6 +1,6 @@
 /// A key of the keyboard.
 enum Key: Hashable, Sendable {
-    case up, down, left, right, enter, escape
+    case up, down, left, right, pageUp, pageDown, home, end, enter, escape, backspace
     case letter(Character)
     /// Ctrl-C.
     case interrupt
@@ -10,8 +10,10 @@ enum Key: Hashable, Sendable {
 struct KeyReader {
     private var rest: [UInt8] = []
 
-    private static let arrows: [UInt8: Key] = [
-        UInt8(ascii: "A"): .up, UInt8(ascii: "B"): .down, UInt8(ascii: "C"): .right, UInt8(ascii: "D"): .left,
+    /// The sequences after `ESC [` or `ESC O` of xterm and, for Home and End, of the Linux console and rxvt.
+    private static let sequences: [String: Key] = [
+        "A": .up, "B": .down, "C": .right, "D": .left, "H": .home, "F": .end, "1~": .home, "7~": .home, "4~": .end,
+        "8~": .end, "5~": .pageUp, "6~": .pageDown,
     ]
 
     /// Whether the last byte was an escape, which is either a key or the start of a sequence.
@@ -31,9 +33,9 @@ struct KeyReader {
             switch first {
             case 0x1B where rest.count == 1: return keys
             case 0x1B where rest[1] == UInt8(ascii: "[") || rest[1] == UInt8(ascii: "O"):
-                // Longer sequences end with a letter; the board ignores them.
+                // The board ignores other sequences.
                 guard let end = rest.dropFirst(2).firstIndex(where: { (0x40...0x7E).contains($0) }) else { return keys }
-                if end == 2, let key = Self.arrows[rest[2]] { keys.append(key) }
+                if let key = Self.sequences[String(decoding: rest[2...end], as: UTF8.self)] { keys.append(key) }
                 rest.removeSubrange(...end)
             case 0x1B:
                 rest.removeFirst()
@@ -41,6 +43,9 @@ struct KeyReader {
             case 0x03:
                 rest.removeFirst()
                 keys.append(.interrupt)
+            case 0x08, 0x7F:
+                rest.removeFirst()
+                keys.append(.backspace)
             case UInt8(ascii: "\r"), UInt8(ascii: "\n"):
                 rest.removeFirst()
                 keys.append(.enter)

@@ -58,26 +58,11 @@ struct BoardTests {
     func `the text has every card, and columns that do not fit are below the others; the screen fills its window`()
         throws
     {
-        func card(_ name: String) -> DraftSummary {
-            let now = Date()
-            return DraftSummary(
-                id: ID<Draft>(),
-                state: .open,
-                step: "x",
-                address: name,
-                revision: 1,
-                failures: 0,
-                createdAt: now,
-                updatedAt: now,
-                expiresAt: now + 3600,
-                now: now
-            )
-        }
         let board = DraftBoard(
             columns: [
-                .init(step: "one", count: 3, cards: ["a", "b", "c"].map(card)),
-                .init(step: "two", count: 1, cards: [card("d")]),
-                .init(step: "three", count: 10_000, cards: [card("e")]),
+                .init(step: "one", count: 3, cards: ["a", "b", "c"].map { Self.card($0) }),
+                .init(step: "two", count: 1, cards: [Self.card("d")]),
+                .init(step: "three", count: 10_000, cards: [Self.card("e")]),
             ],
             isCut: true
         )
@@ -100,6 +85,169 @@ struct BoardTests {
         #expect(try await CommandRun.of(["drafts", "board", "--watch", "--json"], settings: settings).status == 2)
     }
 
+    // MARK: - The screen
+
+    private static func card(_ address: String?, step: String = "x", id: ID<Draft> = ID()) -> DraftSummary {
+        let now = Date(timeIntervalSince1970: 1_800_000_000)
+        return DraftSummary(
+            id: id,
+            state: .open,
+            step: step,
+            address: address,
+            revision: 1,
+            failures: 0,
+            createdAt: now,
+            updatedAt: now,
+            expiresAt: now + 3600,
+            now: now
+        )
+    }
+
+    /// A board with 30 drafts at the first step and one at the second.
+    private static func screen(columns: Int = 100, lines: Int = 24) -> BoardScreen {
+        let letters = Array("abcdefghijklmnopqrstuvwxyzabcd")
+        let cards = letters.enumerated().map { card("\($1)\($0)•••@e•••.com", step: "one") }
+        return BoardScreen(
+            DraftBoard(
+                columns: [
+                    .init(step: "one", count: 40, cards: cards),
+                    .init(step: "two", count: 1, cards: [card("k•••@e•••.com", step: "two")]),
+                ]
+            ),
+            size: (columns, lines),
+            at: Date(timeIntervalSince1970: 1_800_000_000)
+        )
+    }
+
+    private func press(_ keys: Key..., on screen: inout BoardScreen) -> BoardScreen.Action? {
+        var action: BoardScreen.Action?
+        for key in keys { action = screen.handle(key) }
+        return action
+    }
+
+    @Test func `Escape goes back from a draft, the keys, a question and a filter, and never quits`() throws {
+        var screen = Self.screen()
+        let board = screen.lines(inColours: false)
+        let first = screen.board.columns[0].cards[0].id
+        #expect(press(.escape, .escape, on: &screen) == nil)
+        #expect(press(.enter, on: &screen) == .show(first))
+        screen.show(["all about it"], of: first)
+        #expect(screen.lines(inColours: false)[1].hasPrefix("all about it"))
+        #expect(press(.letter("?"), on: &screen) == nil)
+        #expect(screen.lines(inColours: false)[1].contains("select a sign-up"))
+        #expect(press(.escape, on: &screen) == nil)
+        #expect(screen.lines(inColours: false)[1].hasPrefix("all about it"))
+        #expect(press(.letter("x"), .escape, on: &screen) == nil && screen.shown == first)
+        #expect(press(.escape, on: &screen) == nil && screen.lines(inColours: false) == board)
+        for keys in [[.letter("/"), .letter("k"), .escape], [.letter("/"), .letter("k"), .enter, .escape]] as [[Key]] {
+            for key in keys { #expect(screen.handle(key) == nil) }
+            #expect(screen.lines(inColours: false)[0] == board[0])
+        }
+        // A late report of a draft that is not shown any more changes nothing.
+        let before = screen.lines(inColours: false)
+        screen.show(["late"], of: first)
+        #expect(screen.lines(inColours: false) == before)
+        #expect(press(.enter, .letter("q"), on: &screen) == nil, "back")
+        #expect(press(.letter("q"), on: &screen) == .quit)
+        #expect(press(.enter, .interrupt, on: &screen) == .quit)
+    }
+
+    @Test func `a text that is longer than the window scrolls and says where it is`() throws {
+        var screen = Self.screen(columns: 40, lines: 12)
+        let id = screen.board.columns[0].cards[0].id
+        _ = screen.handle(.enter)
+        let wide = Array(repeating: "word", count: 12).joined(separator: " ")
+        screen.show((1...24).map { "line \($0)" } + [wide], of: id)
+        func position() -> String { screen.lines(inColours: false)[0].trimmingCharacters(in: .whitespaces) }
+        #expect(position() == "lines 1 to 10 of 26", "the last line is wrapped")
+        for (key, expected) in [
+            (.down, "2 to 11"), (.pageDown, "12 to 21"), (.end, "17 to 26"), (.down, "17 to 26"), (.up, "16 to 25"),
+            (.pageUp, "6 to 15"), (.home, "1 to 10"), (.letter("G"), "17 to 26"), (.letter("g"), "1 to 10"),
+            (.up, "1 to 10"), (.letter(" "), "11 to 20"), (.letter("j"), "12 to 21"), (.letter("k"), "11 to 20"),
+        ] as [(Key, String)] {
+            #expect(screen.handle(key) == nil)
+            #expect(position() == "lines \(expected) of 26", "\(key)")
+        }
+        screen.size = (40, 40)
+        #expect(position() == "41 unfinished sign-ups" && screen.lines(inColours: false)[1].hasPrefix("line 1 "))
+    }
+
+    @Test func `pages, Home and End move the selection in a column`() throws {
+        var screen = Self.screen()
+        let ids = screen.board.columns[0].cards.map(\.id)
+        // 24 lines have room for seven cards.
+        for (key, index) in [
+            (.pageDown, 7), (.pageDown, 14), (.pageUp, 7), (.end, 29), (.pageDown, 29), (.home, 0), (.letter("G"), 29),
+            (.letter("g"), 0), (.pageUp, 0),
+        ] as [(Key, Int)] {
+            #expect(screen.handle(key) == nil)
+            #expect(screen.handle(.enter) == .show(ids[index]), "\(key)")
+            #expect(screen.handle(.escape) == nil)
+        }
+    }
+
+    @Test func `a filter shows the sign-ups whose id, step or address matches`() throws {
+        var screen = Self.screen()
+        let kim = screen.board.columns[1].cards[0].id
+        func filtered(_ text: String) -> [ID<Draft>] {
+            _ = screen.handle(.escape)
+            for key in [Key.letter("/")] + text.map(Key.letter) + [.enter] { _ = screen.handle(key) }
+            return screen.board.columns.flatMap(\.cards).map(\.id)
+        }
+        #expect(filtered("\(kim)".suffix(12).lowercased()) == [kim])
+        #expect(filtered("kim@example.com") == [kim], "an address is masked in the same way")
+        #expect(screen.handle(.enter) == .show(kim), "the selection goes to a column with a match")
+        _ = screen.handle(.escape)
+        #expect(screen.lines(inColours: false)[0].hasPrefix("1 of the newest 31 of 41 unfinished sign-ups: /kim@"))
+        #expect(filtered("TWO") == [kim] && filtered("c2•").count == 1 && filtered("nothing").isEmpty)
+        #expect(screen.handle(.enter) == nil, "nothing is selected")
+        // The filter stays when the board is read again.
+        #expect(filtered("two") == [kim])
+        screen.update(Self.screen().board)
+        #expect(screen.board.columns.map(\.count) == [0, 1])
+        for key in [.letter("/"), .backspace, .letter("o")] as [Key] { _ = screen.handle(key) }
+        #expect(screen.lines(inColours: false).last?.hasPrefix("/two_") == true)
+    }
+
+    @Test func `a question names the id, also of the draft that is shown, and y answers it`() throws {
+        var screen = Self.screen(columns: 40)
+        let id = screen.board.columns[0].cards[1].id
+        _ = press(.down, .enter, on: &screen)
+        for (key, action, verb) in [
+            (.letter("e"), .extend(id), "Restart"), (.letter("x"), .expire(id), "Delete"),
+        ] as [(Key, BoardScreen.Action, String)] {
+            #expect(screen.handle(key) == nil)
+            let lines = screen.lines(inColours: false)
+            let question = lines.suffix(4).joined(separator: " ").split(separator: " ").joined(separator: " ")
+            #expect(lines.count == 24 && question.contains(verb) && question.contains("\(id) of b1•••@e•••.com?"))
+            #expect(screen.handle(.letter("n")) == nil && screen.shown == id)
+            #expect(press(key, .letter("y"), on: &screen) == action)
+        }
+        #expect(screen.shown == nil, "the board follows a deletion")
+        #expect(press(.letter("x"), .letter("y"), on: &screen) == .expire(id))
+        #expect(press(.letter("?"), .letter("x"), .letter("y"), on: &screen) == nil, "the help is about no draft")
+    }
+
+    @Test func `data that could not be updated are dim and have their time`() throws {
+        var screen = Self.screen()
+        let fresh = screen.lines(inColours: true)
+        screen.updateError = "database unavailable"
+        let stale = screen.lines(inColours: true)
+        #expect(stale[0].contains("not updated since 08:00:00 UTC: 41 unfinished sign-ups"))
+        #expect(!fresh[6].hasPrefix("\u{1B}[2m"))
+        #expect(stale.dropFirst().dropLast().allSatisfy { !$0.contains("\u{1B}[1m") })
+        #expect(stale[6].hasPrefix("\u{1B}[2m"))
+        screen.update(screen.board)
+        #expect(screen.updateError == nil && screen.lines(inColours: true) == fresh)
+    }
+
+    @Test(arguments: [(24, 7), (16, 4), (15, 5), (12, 4), (9, 5), (6, 2)])
+    func `a card takes fewer lines in a small window`(lines: Int, cards: Int) {
+        let text = Self.screen(columns: 40, lines: lines).lines(inColours: false)
+        #expect(text.count == lines)
+        #expect(text.filter { $0.contains("•••@e•••.com") && !$0.contains("k•••") }.count + 1 == cards)
+    }
+
     // MARK: - In a terminal
 
     @Test func `the board follows changes, shows a draft, deletes a draft and restores the terminal`() async throws {
@@ -117,21 +265,30 @@ struct BoardTests {
 
             try await terminal.press("\r")
             let detail = try await terminal.expect("revision")
-            #expect(detail.text.contains("\(kim.id)") && detail.text.contains("press any key to return"))
+            #expect(detail.text.contains("\(kim.id)") && detail.text.contains("Esc back"))
             #expect(!detail.text.contains("kim@example.com"))
-            try await terminal.press(" ")
+            let question = "the sign-up \(kim.id) of k•••@e•••.com?"
+            try await terminal.press("e")
+            #expect(try await terminal.expect("Restart the lifetime of \(question)").timedOut == nil)
+            try await terminal.press("y")
+            _ = try await terminal.expect("extended draft \(kim.id): expires in 24 h")
+            try await terminal.press("G")
+            #expect(try await terminal.expect("REASON").text.contains("terms "), "it also says why")
+            try await terminal.press("\u{1B}")
             _ = try await terminal.expect("Enter show")
+            try await terminal.press("\u{1B}")
 
             try await terminal.press("x")
-            #expect(try await terminal.expect("Delete the sign-up of k•••@e•••.com?").timedOut == nil)
+            #expect(try await terminal.expect("Delete \(question)").timedOut == nil)
             try await terminal.press("n")
             _ = try await terminal.expect("Enter show")
             try await terminal.press("xy")
             _ = try await terminal.expect("deleted draft \(kim.id)")
             // The board is read again after the deletion.
             #expect(try await terminal.expect("1 unfinished sign-up").timedOut == nil)
-            let audit = try TestSupport.Session().query("SELECT operator || ' ' || act FROM audit").only
-            #expect(try audit.decode(String.self) == "mina expire")
+            let audit = try TestSupport.Session()
+                .query("SELECT string_agg(operator || ' ' || act, ', ' ORDER BY at) FROM audit").only
+            #expect(try audit.decode(String.self) == "mina extend, mina expire")
 
             try await terminal.press("q")
             let end = try await terminal.end()
@@ -218,7 +375,8 @@ struct BoardTests {
                 let terminal = try watch(columns: 160, settings: ["DATABASE_URL": cluster.conninfo])
                 _ = try await terminal.expect("k•••@e•••.com")
                 try await cluster.stop()
-                #expect(try await terminal.expect("database unavailable").text.contains("k•••@e•••.com"))
+                let stale = try await terminal.expect("database unavailable")
+                #expect(stale.text.contains("k•••@e•••.com") && stale.lines[0].hasPrefix("not updated since "))
                 try await cluster.start()
                 #expect(try await terminal.expectGone("database unavailable").timedOut == nil)
                 try await terminal.press("q")
@@ -232,8 +390,13 @@ struct BoardTests {
     @Test func `keys are decoded completely from partial reads`() {
         var reader = KeyReader()
         #expect(
-            reader.read(Array("jq\u{1B}[A\u{1B}OB\r\u{3}é".utf8)) == [
-                .letter("j"), .letter("q"), .up, .down, .enter, .interrupt,
+            reader.read(Array("jq\u{1B}[A\u{1B}OB\r\u{3}é\u{7F}\u{8}".utf8)) == [
+                .letter("j"), .letter("q"), .up, .down, .enter, .interrupt, .backspace, .backspace,
+            ]
+        )
+        #expect(
+            reader.read(Array("\u{1B}[5~\u{1B}[6~\u{1B}[H\u{1B}OF\u{1B}[1~\u{1B}[4~\u{1B}[3~".utf8)) == [
+                .pageUp, .pageDown, .home, .end, .home, .end,
             ]
         )
         #expect(reader.read([0x1B]).isEmpty && reader.isPending)

@@ -9,7 +9,8 @@ extension DraftCommands {
             discussion: """
                 A card shows the masked address, the age, the time left and the number of wrong codes (✗). The counts \
                 cover the newest 10,000 sign-ups. --watch updates the board every second: arrows (or h j k l) move, \
-                Enter shows a draft, x deletes it after a confirmation, q quits.
+                Enter shows a draft, / filters, x deletes a draft and e restarts its lifetime after a question, Esc \
+                goes back, ? shows all keys, q quits.
 
                 EXAMPLES
                   accounts-api drafts board
@@ -58,7 +59,7 @@ private struct LiveBoard {
         case quit
         case board(DraftBoard)
         case updateError(String)
-        case detail([String])
+        case detail(ID<Draft>, [String])
         case notice(String)
     }
 
@@ -89,27 +90,36 @@ private struct LiveBoard {
                 if lines != drawn { terminal.draw(lines) }
                 drawn = lines
             }
+            func show(_ id: ID<Draft>) {
+                let columns = screen.size.columns
+                tasks.addTask { eventSink.yield(await report(of: id, within: columns)) }
+            }
             draw()
             loop: for await event in events {
                 switch event {
                 case .quit: break loop
-                case .resized: screen.size = Terminal.size ?? screen.size
-                case .board(let board):
-                    screen.update(board)
-                    screen.updateError = nil
+                case .resized:
+                    screen.size = Terminal.size ?? screen.size
+                    if let id = screen.shown { show(id) }
+                case .board(let board): screen.update(board)
                 case .updateError(let reason): screen.updateError = reason
-                case .detail(let lines): screen.show(lines)
+                case .detail(let id, let lines): screen.show(lines, of: id)
                 case .notice(let text): screen.notice = text
                 case .key(let key):
                     switch screen.handle(key) {
                     case nil: break
                     case .quit: break loop
-                    case .show(let id):
-                        let columns = screen.size.columns
-                        tasks.addTask { eventSink.yield(await report(of: id, within: columns)) }
+                    case .show(let id): show(id)
                     case .expire(let id):
                         tasks.addTask {
                             eventSink.yield(await expire(id))
+                            refresh.yield()
+                        }
+                    case .extend(let id):
+                        let columns = screen.size.columns
+                        tasks.addTask {
+                            eventSink.yield(await extend(id))
+                            eventSink.yield(await report(of: id, within: columns))
                             refresh.yield()
                         }
                     }
@@ -129,24 +139,41 @@ private struct LiveBoard {
     private func report(of id: ID<Draft>, within columns: Int) async -> Event {
         do {
             let draft = try await worker.existing(id)
+            let worker = worker.following(draft)
             let report = DraftReport(
                 draft: draft,
-                history: nil,
+                history: try await worker.history(of: draft),
                 progress: worker.progress(of: draft),
                 flow: worker.flow,
                 reveals: false
             )
-            let text = report.text(within: columns, inColours: false)
-            return .detail(text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
+            let obstacles = draft.account == nil ? try await worker.obstacles(of: draft) : []
+            let text =
+                report.text(within: columns, inColours: false) + "\n\n"
+                + draft.text(of: obstacles, within: columns, inColours: false)
+            return .detail(id, text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
         } catch {
-            return .notice("\(error)")
+            return .detail(id, ["\(error)"])
         }
     }
 
     private func expire(_ id: ID<Draft>) async -> Event {
+        await noticeOfAct {
+            try await worker.expire(id) ? "deleted draft \(id)" : "no open draft \(id)"
+        }
+    }
+
+    private func extend(_ id: ID<Draft>) async -> Event {
+        await noticeOfAct {
+            guard let end = try await worker.extend(id) else { return "no open draft \(id)" }
+            return "extended draft \(id): expires \(relative(end.expiresAt, to: end.now))"
+        }
+    }
+
+    private func noticeOfAct(_ act: () async throws -> String) async -> Event {
         do {
             try worker.checkName()
-            return .notice(try await worker.expire(id) ? "deleted draft \(id)" : "no open draft \(id)")
+            return .notice(try await act())
         } catch {
             return .notice("\(error)")
         }

@@ -33,22 +33,28 @@ extension DraftCommands {
                     ]
                 }
                 print(JSON.object([.init("committed", .bool(isCommitted)), .init("obstacles", .array(reasons))]).text)
-            } else if draft.isAccountErased {
-                print("nothing is missing: the draft became an account, which was deleted")
-            } else if isCommitted {
-                print("nothing is missing: the draft is already an account")
-            } else if obstacles.isEmpty {
-                print("nothing is missing: a commit would succeed now")
             } else {
-                let rows = obstacles.map { obstacle -> [Table.Cell] in
-                    [
-                        .init(obstacle.step.rawValue), .init(obstacle.field?.rawValue ?? ""),
-                        .init(obstacle.reason.text, obstacle.reason.paint),
-                    ]
-                }
-                print(Table(["STEP", "FIELD", "REASON"], rows).text)
+                print(draft.text(of: obstacles, within: Terminal.size?.columns, inColours: Terminal.hasColours))
             }
         }
+    }
+}
+
+extension Draft {
+    /// Says what the draft still needs.
+    ///
+    /// - Parameter limit: the maximum width of a line in columns; nil for no limit.
+    func text(of obstacles: [Obstacle], within limit: Int?, inColours: Bool) -> String {
+        if isAccountErased { return "nothing is missing: the draft became an account, which was deleted" }
+        if account != nil { return "nothing is missing: the draft is already an account" }
+        if obstacles.isEmpty { return "nothing is missing: a commit would succeed now" }
+        let rows = obstacles.map { obstacle -> [Table.Cell] in
+            [
+                .init(obstacle.step.rawValue), .init(obstacle.field?.rawValue ?? ""),
+                .init(obstacle.reason.text, obstacle.reason.paint),
+            ]
+        }
+        return Table(["STEP", "FIELD", "REASON"], rows).text(within: limit, inColours: inColours)
     }
 }
 
