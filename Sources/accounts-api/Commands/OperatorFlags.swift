@@ -150,46 +150,23 @@ extension Refused {
     }
 }
 
-/// A language of the commands. They do not depend on the languages of the pages.
-enum TerminalLanguage {
-    case english, korean
-
-    /// The language of the terminal, from the environment variables that POSIX defines.
-    static var current: TerminalLanguage {
-        let environment = ProcessInfo.processInfo.environment
-        let locale = ["LC_ALL", "LC_TIME", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty } ?? ""
-        return locale.hasPrefix("ko") ? .korean : .english
-    }
-
-    /// The language of the built-in texts that a command prints.
-    var ofTexts: Language {
-        switch self {
-        case .english: .english
-        case .korean: .korean
-        }
-    }
-}
-
 /// Returns a text such as "5 min ago" or "in 5 min", in the largest unit that fits. A time ahead is rounded to the nearest
 /// number, so that what lasts a day expires "in 24 h" also a few seconds after it began.
-func relative(_ date: Date, to now: Date, in language: TerminalLanguage = .current) -> String {
+func relative(_ date: Date, to now: Date) -> String {
     let seconds = Int(date.timeIntervalSince(now).rounded())
     let isAhead = seconds > 0
     let unit = seconds < 3570 ? 60 : seconds < 171_000 ? 3600 : 86_400
-    let text = span(of: isAhead && seconds >= 60 ? (seconds + unit / 2) / unit * unit : abs(seconds), in: language)
-    return switch language {
-    case .english: isAhead ? "in \(text)" : "\(text) ago"
-    case .korean: isAhead ? "\(text) 후" : "\(text) 전"
-    }
+    let text = span(of: isAhead && seconds >= 60 ? (seconds + unit / 2) / unit * unit : abs(seconds))
+    return isAhead ? "in \(text)" : "\(text) ago"
 }
 
 /// Returns the time between two dates, such as "5 min", in the largest unit that fits.
-func span(from start: Date, to end: Date, in language: TerminalLanguage = .current) -> String {
-    span(of: abs(Int(end.timeIntervalSince(start).rounded())), in: language)
+func span(from start: Date, to end: Date) -> String {
+    span(of: abs(Int(end.timeIntervalSince(start).rounded())))
 }
 
 /// Returns a number of seconds as a text such as "5 min", in the largest unit that fits.
-func span(of seconds: Int, in language: TerminalLanguage = .current) -> String {
+func span(of seconds: Int) -> String {
     let (number, unit) =
         switch seconds {
         case ..<60: (seconds, 0)
@@ -197,10 +174,7 @@ func span(of seconds: Int, in language: TerminalLanguage = .current) -> String {
         case ..<172_800: (seconds / 3600, 2)
         default: (seconds / 86_400, 3)
         }
-    return switch language {
-    case .english: "\(number) \(["s", "min", "h", "d"][unit])"
-    case .korean: "\(number)\(["초", "분", "시간", "일"][unit])"
-    }
+    return "\(number) \(["s", "min", "h", "d"][unit])"
 }
 
 /// Returns a text such as "1 draft" or "3 drafts".

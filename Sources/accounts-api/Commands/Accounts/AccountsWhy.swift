@@ -89,9 +89,8 @@ extension SignInDiagnosis {
         }
     }
 
-    // The sentences are in English in every terminal.
-    private func past(_ date: Date) -> String { relative(date, to: now, in: .english) }
-    private func time(to date: Date) -> String { span(from: now, to: date, in: .english) }
+    private func past(_ date: Date) -> String { relative(date, to: now) }
+    private func time(to date: Date) -> String { span(from: now, to: date) }
 
     private func text(of guess: SignInFinding.Guess, until time: String) -> String {
         let wait = "for another \(time), or longer if guesses go on"

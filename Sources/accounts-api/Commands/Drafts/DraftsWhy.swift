@@ -93,14 +93,14 @@ extension Obstacle.Reason {
         case .refused(let refusals):
             refusals.isEmpty
                 ? "not valid under the current flow"
-                : refusals.map { $0.message(in: TerminalLanguage.current.ofTexts) }.joined(separator: " ")
+                : refusals.map { $0.message(in: .english) }.joined(separator: " ")
         case .noCode: "no code was sent"
         case .codeNotGiven: "code sent, not entered yet"
         case .codeWaiting: "the mail with the code waits to be sent"
         case .codePostponed(let failure, let isReply, let nextAttempt, let now):
             (isReply ? "the mail server has postponed the code: " : "the code could not be sent yet: ")
                 + failure.printable
-                + ", next attempt \(nextAttempt > now ? relative(nextAttempt, to: now, in: .english) : "now")"
+                + ", next attempt \(nextAttempt > now ? relative(nextAttempt, to: now) : "now")"
         case .codeRefused(let failure, let isReply):
             (isReply ? "the mail server has refused the code: " : "the code was not sent: ") + failure.printable
         case .codeExpired: "the code has expired: the person must request a new one"
