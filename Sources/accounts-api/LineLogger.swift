@@ -17,6 +17,8 @@ struct LineLogger: LogHandler {
     }
 
     func log(event: LogEvent) {
+        // The line of the server about its start says more than that of Hummingbird.
+        if event.source == "HummingbirdCore", event.level == .info, logLevel > .debug { return }
         let fields = metadata.merging(event.metadata ?? [:]) { $1 }
             // Hummingbird adds an id of its own. The records of requests have `request_id`, which clients see, too.
             .filter { $0.key != "hb.request.id" }

@@ -5,6 +5,8 @@ internal import CPostgres
 package struct ConnectionString: Sendable {
     /// The hosts that are neither a Unix socket nor a loopback address.
     package let remoteHosts: [String]
+    /// The name of the database.
+    package let database: String
     /// The `sslmode` that applies, such as `prefer` or `verify-full`.
     package let sslMode: String
     /// Whether the connection string itself contains an `sslmode`, and not only the environment or a service file.
@@ -28,6 +30,7 @@ package struct ConnectionString: Sendable {
         // Empty if the connection string is only the name of a database, which this function of libpq cannot parse.
         let stated = Self.values(owning: PQconninfoParse(text, nil))
         self.sslMode = sslMode
+        database = options["dbname"] ?? ""
         statesSSLMode = stated["sslmode"] != nil
         containsPassword = stated["password"]?.isEmpty == false
         remoteHosts = Self.hosts(options).filter { host in

@@ -380,11 +380,12 @@ struct Server {
 
     /// What this server is, for the line about its start.
     private var description: Logger.Metadata {
-        let hosts = ConnectionString(settings.databaseURL)?.remoteHosts ?? []
+        let connection = ConnectionString(settings.databaseURL)
+        let hosts = connection?.remoteHosts ?? []
         return [
             "version": "\(serviceVersion)", "flow": "\(settings.flow.id)", "public_url": "\(settings.publicURL)",
-            "database": "\(hosts.isEmpty ? "local" : hosts.joined(separator: " "))",
-            "mail": "\(settings.smtpURL.server?.url ?? "terminal")",
+            "database": "\(hosts.isEmpty ? "local" : hosts.joined(separator: ","))/\(connection?.database ?? "")",
+            "mail": "\(settings.smtpURL.server?.url ?? "printed")",
         ]
     }
 

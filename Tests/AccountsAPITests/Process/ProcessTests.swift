@@ -76,8 +76,12 @@ struct ProcessTests {
         let line = try #require(server.log.split(separator: "\n").first { $0.contains(#""message":"serving""#) })
         let members = try JSON.read(Array(line.utf8))
         #expect(members["version"] == .string(serviceVersion) && members["flow"] == "default@1")
-        #expect(members["address"] == .string("127.0.0.1:\(server.port)") && members["database"] == "local")
-        #expect(members["mail"] == "terminal")
+        #expect(members["address"] == .string("127.0.0.1:\(server.port)") && members["mail"] == "printed")
+        let database = try Session().query("SELECT current_database()").only.decode(String.self)
+        #expect(members["database"] == .string("local/\(database)"))
+        let messages = try server.log.split(separator: "\n").map { try JSON.read(Array($0.utf8))["message"]?.string }
+        #expect(messages.count { $0 == "serving" } == 1 && messages.count { $0 == "serving metrics" } == 1)
+        #expect(!server.log.contains("Server started and listening"), "the framework repeats the line")
         #expect(await server.end(by: SIGTERM) == 0)
     }
 

@@ -32,6 +32,15 @@ struct ConnectionStringTests {
     }
 
     @Test(arguments: [
+        ("host=db.example dbname=people", "people"),
+        ("postgresql://kim:secret@db.example/accounts?sslmode=require", "accounts"),
+        ("people", "people"), ("host=db.example user=kim", "kim"),
+    ])
+    func `the name of the database is that of the user by default`(text: String, database: String) throws {
+        #expect(try #require(ConnectionString(text)).database == database)
+    }
+
+    @Test(arguments: [
         ("host=db.example sslmode=verify-full", "verify-full", false),
         ("postgresql://db.example/accounts?sslmode=verify-ca", "verify-ca", true),
         ("host=db.example sslmode=require", "require", true), ("host=localhost sslmode=disable", "disable", false),
