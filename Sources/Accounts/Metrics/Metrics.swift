@@ -1,5 +1,10 @@
 /// The counters and histograms of a running service. The code that does the work updates them.
 package final class Metrics: Sendable {
+    package let steps = Histogram(
+        "accounts_step_duration_seconds",
+        "Time of a submission of a step of the sign-up.",
+        labels: ["step", "outcome"]
+    )
     package let requests = Histogram(
         "accounts_http_request_duration_seconds",
         "Time from the header of a request to the response.",
@@ -77,7 +82,8 @@ package final class Metrics: Sendable {
 
     var families: [Family] {
         let all: [any Metric] = [
-            requests, groups, exchanges, hashes, hashesRefused, images, imagesRefused, mails, events, logouts, limits,
+            requests, steps, groups, exchanges, hashes, hashesRefused, images, imagesRefused, mails, events, logouts,
+            limits,
             signIns,
             erased, failures, sweeps, funnel,
         ]

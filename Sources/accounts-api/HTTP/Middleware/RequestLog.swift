@@ -24,14 +24,18 @@ struct RequestLog: RouterMiddleware {
         let time = ContinuousClock.now - start
         let (method, route) = (Self.knownMethod(request.method), context.endpointPath ?? "none")
         signups.metrics.requests.record(time, method, route, "\(response.status.code)")
+        let (step, problem) = (context.subject.step, context.subject.problem)
+        if let step, [.put, .post].contains(request.method), route == "/signup" || route == "/signup/{step}" {
+            signups.metrics.steps.record(time, step.rawValue, problem ?? "accepted")
+        }
         if let draft = context.subject.draft { context.logger[metadataKey: "draft"] = "\(draft.id)" }
         var metadata: Logger.Metadata = [
             "method": "\(method)", "route": "\(route)", "status": .stringConvertible(response.status.code),
             "ms": .stringConvertible(time.milliseconds),
         ]
-        if let problem = context.subject.problem {
+        if let problem {
             metadata["problem"] = "\(problem)"
-            if let step = context.subject.step { metadata["step"] = "\(step)" }
+            if let step { metadata["step"] = "\(step)" }
         }
         let event = context.subject.event
         if let event {
