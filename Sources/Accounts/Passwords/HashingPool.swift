@@ -154,10 +154,16 @@ package final class HashingPool: Sendable {
         _ work: @escaping @Sendable (Arena) throws(Argon2Error) -> Answer
     ) async throws(HashingError) -> Answer {
         let result: Result<Answer, Argon2Error>
+        let submitted = ContinuousClock.now
         do throws(WorkRejection) {
-            result = try await pool.run(for: network) { arena in
-                do throws(Argon2Error) { return .success(try work(arena)) } catch { return .failure(error) }
+            let (answer, began, ended) = try await pool.run(for: network) { arena in
+                let began = ContinuousClock.now
+                let answer: Result<Answer, Argon2Error>
+                do throws(Argon2Error) { answer = .success(try work(arena)) } catch { answer = .failure(error) }
+                return (answer, began, ContinuousClock.now)
             }
+            RequestWork.current?.addHash(wait: began - submitted, time: ended - began)
+            result = answer
         } catch {
             throw .rejected(error)
         }

@@ -86,6 +86,8 @@ package final class Database: Sendable {
 
     /// Waits for the outcome until the deadline of the job.
     private func run(_ job: Job, on queue: LaneQueue) async throws(DatabaseError) -> [Rows] {
+        let start = ContinuousClock.now
+        defer { RequestWork.current?.addRoundTrip(.now - start) }
         queue.submit(job)
         watch.expect(job.deadline)
         return try await job.outcome().get()

@@ -198,6 +198,7 @@ extension Signups {
 
     /// Decodes the rows of ``consume(_:when:)`` or ``peek(_:when:)``. Returns nil if no limit was exceeded.
     func exceeded(_ charges: [Charge], _ rows: Rows) throws(DatabaseError) -> LimitReached? {
+        if let work = RequestWork.current { for charge in charges { work.addLimit(charge.name) } }
         guard let (number, wait, _) = try rows.first?.decode(Int.self, Int.self, String.self) else { return nil }
         let counted = charges.flatMap { charge in charge.subjects.map { _ in charge } }
         guard counted.indices.contains(number - 1) else {

@@ -36,6 +36,30 @@ struct SecurityLogTests {
         }
     }
 
+    @Test func `at the level debug, a line says what a request has cost, and nothing typed`() async throws {
+        try await TestServer.with { site in
+            let kim = site.visitor()
+            try await kim.start()
+            _ = try await kim.put("email", ["email": "kim@nightingale.example"])
+            let response = try await kim.put("email", ["email": "nightingale"])
+            #expect(response.status == 422)
+            let lines = site.log.lines.filter { $0["message"] == "work of the request" }
+            #expect(lines.count == 3 && lines.allSatisfy { $0["level"] == "debug" })
+            let (sent, refused) = (lines[1], lines[2])
+            #expect(sent["route"] == "/signup/{step}" && sent["step"] == "email" && sent["problem"] == nil)
+            guard case .integer(let roundTrips)? = sent["round_trips"], case .number(let time)? = sent["database_ms"]
+            else {
+                Issue.record("no numbers: \(sent)")
+                return
+            }
+            #expect(roundTrips >= 2 && time > 0 && sent["hash_ms"] == nil)
+            #expect(sent["limits"]?.string?.split(separator: " ").contains("mails_to_address") == true, "\(sent)")
+            #expect(refused["problem"] == "validation-failed", "\(refused)")
+            #expect(refused["request_id"]?.string == response.headers[.requestID])
+            #expect(!site.log.text.contains("nightingale"))
+        }
+    }
+
     @Test func `a request from another site leaves one line`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()

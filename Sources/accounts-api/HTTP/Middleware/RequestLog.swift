@@ -3,7 +3,8 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// Gives every request an id, writes its log line, and records its metrics.
+/// Gives every request an id, writes its log line, and records its metrics. At the level debug, a second line says what
+/// the service has done for the request.
 ///
 /// The line of a refused request names the problem and the step. If the request may be a part of abuse, the line also says
 /// what was refused and has a pseudonym of the client's network, and its level is notice instead of info. There is no
@@ -19,7 +20,9 @@ struct RequestLog: RouterMiddleware {
         context.requestID = Self.requestID(of: request)
         context.logger[metadataKey: "request_id"] = "\(context.requestID)"
         if let trace = Self.traceID(of: request) { context.logger[metadataKey: "trace_id"] = "\(trace)" }
-        var response = try await next(request, context)
+        let work = context.logger.logLevel <= .debug ? RequestWork() : nil
+        let scope = context
+        var response = try await RequestWork.$current.withValue(work) { try await next(request, scope) }
         response.headers[.requestID] = context.requestID
         let time = ContinuousClock.now - start
         let (method, route) = (Self.knownMethod(request.method), context.endpointPath ?? "none")
@@ -45,6 +48,13 @@ struct RequestLog: RouterMiddleware {
         }
         let level: Logger.Level = event != nil ? .notice : Self.isHealthy(route, response) ? .debug : .info
         context.logger.log(level: level, "request", metadata: metadata)
+        if let work {
+            var details = work.totals.metadata
+            details["route"] = "\(route)"
+            if let step { details["step"] = "\(step)" }
+            if let problem { details["problem"] = "\(problem)" }
+            context.logger.debug("work of the request", metadata: details)
+        }
         return response
     }
 
@@ -81,6 +91,21 @@ struct RequestLog: RouterMiddleware {
     private static func knownMethod(_ method: HTTPRequest.Method) -> String {
         let known: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .options, .patch]
         return known.contains(method) ? method.rawValue : "other"
+    }
+}
+
+extension RequestWork.Totals {
+    fileprivate var metadata: Logger.Metadata {
+        var metadata: Logger.Metadata = [
+            "round_trips": .stringConvertible(roundTrips), "database_ms": .stringConvertible(database.milliseconds),
+        ]
+        if hashes > 0 {
+            metadata["hashes"] = .stringConvertible(hashes)
+            metadata["hash_wait_ms"] = .stringConvertible(hashWait.milliseconds)
+            metadata["hash_ms"] = .stringConvertible(hash.milliseconds)
+        }
+        if !limits.isEmpty { metadata["limits"] = "\(limits.joined(separator: " "))" }
+        return metadata
     }
 }
 
