@@ -300,24 +300,27 @@ struct Server {
     }
 
     /// Reloads the applications on SIGHUP. Starts a graceful shutdown on the first other signal, after the shutdown delay,
-    /// and exits immediately on the second.
+    /// and exits immediately on a later one.
     private func handle(
         _ signals: UnixSignalsSequence,
         _ shutdown: ShutdownSignal,
         _ group: ServiceGroup,
         _ database: Database
     ) async {
+        var stops = StopSignals()
         await withDiscardingTaskGroup { tasks in
             for await signal in signals {
                 if signal == .sighup {
                     tasks.addTask { await settings.applications?.reload(logger, storingIn: database) }
                     continue
                 }
-                if shutdown.isUnderWay {
+                switch stops.receive(at: .now) {
+                case .ignored: continue
+                case .end:
                     logger.critical("stopped immediately")
                     _exit(128 + signal.rawValue)
+                case .shutDown: shutdown.begin()
                 }
-                shutdown.begin()
                 logger.notice("stopping")
                 tasks.addTask {
                     try? await Task.sleep(for: settings.shutdownDelay)

@@ -227,7 +227,7 @@ struct ProcessTests {
     }
 
     @Test(arguments: [(SIGTERM, 143), (SIGINT, 130)] as [(Int32, Int32)])
-    func `a second signal ends the server at once`(signal: Int32, status: Int32) async throws {
+    func `a later signal ends the server at once`(signal: Int32, status: Int32) async throws {
         let server = try await ServerProcess.start(
             database: FreshDatabase.current.conninfo,
             settings: ["SHUTDOWN_TIMEOUT": "3600"]
@@ -235,8 +235,18 @@ struct ProcessTests {
         let stalled = try Self.stalledClient(of: server)
         kill(server.pid, SIGTERM)
         try await server.waitUntilLogged(#""message":"stopping""#)
-        #expect(await server.end(by: signal) == status)
+        #expect(await server.end(byRepeated: signal) == status)
         stalled.finish()
+    }
+
+    @Test func `a signal within half a second of the first is ignored`() {
+        var stops = StopSignals()
+        let start = ContinuousClock.now
+        for (milliseconds, meaning) in [
+            (0, .shutDown), (0, .ignored), (499, .ignored), (500, .end), (60_000, .end),
+        ] as [(Int, StopSignals.Meaning)] {
+            #expect(stops.receive(at: start + .milliseconds(milliseconds)) == meaning)
+        }
     }
 
     @Test func `serve --migrate creates the schema, and serve without it refuses to start`() async throws {

@@ -103,6 +103,24 @@ final class ServerProcess: Sendable {
         return await exit()
     }
 
+    /// Sends a signal until the process has ended, because a server ignores those that follow shortly after the first.
+    /// Returns the exit status as ``end(by:)`` does.
+    func end(byRepeated signal: Int32) async -> Int32 {
+        await withTaskGroup(of: Int32?.self) { tasks in
+            tasks.addTask { await self.exit() }
+            tasks.addTask {
+                while !Task.isCancelled {
+                    kill(self.pid, signal)
+                    await Task.yield()
+                }
+                return nil
+            }
+            let status = await tasks.next() ?? nil
+            tasks.cancelAll()
+            return status ?? 0
+        }
+    }
+
     func exit() async -> Int32 {
         await withCheckedContinuation { ended in
             _ = DedicatedThread(named: "wait") {
