@@ -489,7 +489,8 @@ struct RecoveryTests {
                 #expect(page.has("<h1>Reset your password</h1>") && page.has("then you can choose a new password."))
             }
             let sent = try await kim.post("/recovery/email", "email=nobody%40example.com")
-            #expect(sent.path == "/recovery/code" && sent.has("If you have an account with us, we sent an email to"))
+            #expect(sent.path == "/recovery/code")
+            #expect(sent.has("If there&#39;s an account with this address, we&#39;ve sent an email to"))
         }
     }
 

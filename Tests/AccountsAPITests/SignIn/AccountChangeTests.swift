@@ -77,7 +77,7 @@ struct AccountChangeTests {
             try await site.service.deliver()
             let mail = try #require(site.service.mailbox.mails.last)
             #expect(mail.to == "kim@example.com" && mail.subject == "Your Acme password was changed")
-            #expect(mail.text.contains("http://localhost:8080/account"))
+            #expect(mail.text.contains("http://localhost:8080/recovery"))
         }
     }
 

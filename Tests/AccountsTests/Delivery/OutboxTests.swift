@@ -52,7 +52,11 @@ struct OutboxTests {
             #expect(link.hasPrefix("http://localhost:8080/signup/ticket?ticket="))
             let expected = [
                 Language.korean.messages.text(of: .signUp, code, minutes: 10, link: link, serviceName: "Acme"),
-                Language.korean.messages.accountCreated(serviceName: "Acme", address: "kim@example.com"),
+                Language.korean.messages.accountCreated(
+                    serviceName: "Acme",
+                    address: "kim@example.com",
+                    contact: "https://acme.example/help"
+                ),
                 Language.korean.messages.alreadyRegistered(serviceName: "Acme", link: "http://localhost:8080/sign-in"),
             ]
             #expect(service.mailbox.mails.map { MailText(subject: $0.subject, text: $0.text) } == expected)

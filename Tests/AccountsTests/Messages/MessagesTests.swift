@@ -20,7 +20,7 @@ struct MessagesTests {
             (.tooShort, ["min": 1], "Use at least 1 character.", "1자 이상 입력해 주세요."),
             (.tooLong, ["max": 50], "Use at most 50 characters.", "50자 이하로 입력해 주세요."),
             (.tooLong, [:], "Use fewer characters.", "더 짧게 입력해 주세요."),
-            (.tooYoung, ["min": 14], "You need to be at least 14 years old.", "만 14세 이상만 가입할 수 있습니다."),
+            (.tooYoung, ["min": 14], "You need to be at least 14 years old.", "만 14세 이상만 이용할 수 있습니다."),
             (
                 .codeWrong, ["attempts_left": 4], "That code isn't right. You have 4 attempts left.",
                 "코드가 올바르지 않습니다. 4번 더 시도할 수 있습니다."
@@ -68,7 +68,7 @@ struct MessagesTests {
                 "영문자, 숫자, . - _ 기호만 입력해 주세요."
             ),
             ("confirmation", .mismatch, "The passwords don't match.", "비밀번호가 일치하지 않습니다."),
-            ("code", .required, "Enter the code.", "코드를 입력해 주세요."),
+            ("code", .required, "Enter the code.", "인증 코드를 입력해 주세요."),
             ("terms", .required, "Check this box to continue.", "계속하려면 동의해 주세요."),
             ("terms", .notAccepted, "Check this box to continue.", "계속하려면 동의해 주세요."),
             ("display_name", .required, "This field is required: Display name", "필수 항목입니다: 닉네임"),

@@ -91,7 +91,7 @@ struct TextsFileTests {
         #expect(english.message(for: Refusal("a", .mismatch), about: .confirmation, label: nil) == "These differ.")
         #expect(english.signUp(serviceName: "Acme") == "Join us")
         let mail = english.text(of: .signIn, "012345", minutes: 1, link: nil, serviceName: "Acme")
-        #expect(mail.text == "012345 for Acme: Enter this code to sign in to Acme:")
+        #expect(mail.text == "012345 for Acme: Enter this code to continue signing in to Acme:")
         #expect(mail.subject == "Your Acme sign-in code")
         #expect(languages[1].messages.text(.next) == "다음")
     }
