@@ -7,14 +7,53 @@ package struct FlowFileError: Error, CustomStringConvertible {
     /// The number of the line, from 1; nil if the mistake is not in a certain line.
     package let line: Int?
     package let reason: String
+    /// The other mistakes of the file, in the order of their lines.
+    private let others: [FlowFileError]
 
-    package var description: String { "\(file)\(line.map { ":\($0)" } ?? ""): \(reason)" }
+    init(file: String, line: Int?, reason: String) {
+        (self.file, self.line, self.reason, others) = (file, line, reason, [])
+    }
 
-    /// Returns the same error with a line number that the text has. libyaml may report the line after the last one.
+    /// The error for several mistakes of a file; nil if there are none.
+    init?(_ mistakes: [FlowFileError]) {
+        let sorted = mistakes.enumerated()
+            .sorted { ($0.element.line ?? 0, $0.offset) < ($1.element.line ?? 0, $1.offset) }.map(\.element)
+        guard let first = sorted.first else { return nil }
+        (file, line, reason, others) = (first.file, first.line, first.reason, Array(sorted.dropFirst()))
+    }
+
+    /// This mistake and the others of the file, in the order of their lines.
+    package var all: [FlowFileError] { [FlowFileError(file: file, line: line, reason: reason)] + others }
+
+    /// A line for each mistake.
+    package var description: String {
+        (["\(file)\(line.map { ":\($0)" } ?? ""): \(reason)"] + others.map(\.description)).joined(separator: "\n")
+    }
+
+    /// Returns the same error with line numbers that the text has. libyaml may report the line after the last one.
     package func within(_ yaml: String) -> FlowFileError {
         let lines = max(1, yaml.count(where: \.isNewline) + (yaml.last?.isNewline == true ? 0 : 1))
-        return FlowFileError(file: file, line: line.map { min($0, lines) }, reason: reason)
+        let all = all.map { FlowFileError(file: file, line: $0.line.map { min($0, lines) }, reason: $0.reason) }
+        return FlowFileError(all) ?? self
     }
+}
+
+/// Collects the mistakes of one file. All copies of an entry, and the entries below it, share it.
+final class FlowMistakes {
+    private(set) var all: [FlowFileError] = []
+
+    /// Returns the result of `body`. If it throws, collects its mistakes and returns nil.
+    @discardableResult
+    func collect<Value>(_ body: () throws(FlowFileError) -> Value) -> Value? {
+        do throws(FlowFileError) {
+            return try body()
+        } catch {
+            all += error.all
+            return nil
+        }
+    }
+
+    func add(_ mistakes: [FlowFileError]) { all += mistakes }
 }
 
 /// One mapping of a flow file, or of another YAML file of the operator, read key by key. ``finish()`` reports keys that
@@ -28,9 +67,12 @@ package struct FlowEntry {
     private var known: [Language]
     /// The texts that a language of a file of texts lacks, in this entry and those below it.
     private(set) var gaps = TextGaps()
+    private(set) var mistakes = FlowMistakes()
     private let values: [String: Node]
     private let lines: [String: Int]
     private var unread: Set<String>
+    /// The keys that were looked for, whether the mapping has them or not.
+    private var sought: Set<String> = []
     /// For the entry of a field: whether the field needs a value. ``readRequired()`` sets it before the kind reads its
     /// rules.
     package private(set) var isRequired = true
@@ -68,6 +110,7 @@ package struct FlowEntry {
 
     mutating func node(_ key: String) -> Node? {
         unread.remove(key)
+        sought.insert(key)
         return values[key]
     }
 
@@ -88,8 +131,15 @@ package struct FlowEntry {
     }
 
     package mutating func text(_ key: String) throws(FlowFileError) -> String {
-        guard let text = try optionalText(key) else { throw error("\"\(key)\" is missing") }
+        guard let text = try optionalText(key) else { throw missing(key) }
         return text
+    }
+
+    /// The error that a key is missing, or that a key that is written almost like it is unknown.
+    mutating func missing(_ key: String) -> FlowFileError {
+        guard let similar = key.similar(among: unread) else { return error("\"\(key)\" is missing") }
+        unread.remove(similar)
+        return error("unknown key \"\(similar)\": did you mean \"\(key)\"?", at: similar)
     }
 
     package mutating func word(_ key: String, among words: [String]) throws(FlowFileError) -> String? {
@@ -156,7 +206,7 @@ package struct FlowEntry {
         allowsLineBreaks: Bool = false
     ) throws(FlowFileError) -> [Language: String] {
         guard let texts = try optionalTexts(key, allowsLineBreaks: allowsLineBreaks) else {
-            throw error("\"\(key)\" is missing")
+            throw missing(key)
         }
         return texts
     }
@@ -209,7 +259,7 @@ package struct FlowEntry {
 
     private func inner(_ node: Node) throws(FlowFileError) -> FlowEntry {
         var entry = try FlowEntry(node, file: file, requiring: languages, among: known)
-        entry.gaps = gaps
+        (entry.gaps, entry.mistakes) = (gaps, mistakes)
         return entry
     }
 
@@ -223,7 +273,9 @@ package struct FlowEntry {
     }
 
     package mutating func entries(_ key: String) throws(FlowFileError) -> [FlowEntry] {
-        guard let nodes = node(key)?.sequence, !nodes.isEmpty else {
+        let list = node(key)
+        if list == nil, key.similar(among: unread) != nil { throw missing(key) }
+        guard let nodes = list?.sequence, !nodes.isEmpty else {
             throw error("\"\(key)\" must be a list with at least one entry", at: key)
         }
         var entries: [FlowEntry] = []
@@ -263,7 +315,39 @@ package struct FlowEntry {
     }
 
     /// An error for each key that was not read.
-    package var unknownKeys: [FlowFileError] { unread.sorted().map { error("unknown key \"\($0)\"", at: $0) } }
+    package var unknownKeys: [FlowFileError] {
+        let absent = sought.subtracting(values.keys)
+        return unread.sorted().map { key in
+            let hint = key.similar(among: absent).map { ": did you mean \"\($0)\"?" } ?? ""
+            return error("unknown key \"\(key)\"\(hint)", at: key)
+        }
+    }
+}
+
+extension String {
+    /// The word among others that is most like this one, up to two letters that differ, or one in a short word; nil if
+    /// there is none.
+    fileprivate func similar(among words: Set<String>) -> String? {
+        words.sorted().map { (word: $0, distance: distance(to: $0)) }
+            .filter { $0.distance <= (Swift.min(count, $0.word.count) > 4 ? 2 : 1) }
+            .min { $0.distance < $1.distance }?.word
+    }
+
+    /// The number of letters to insert, remove, replace or swap with a neighbour (optimal string alignment).
+    private func distance(to other: String) -> Int {
+        let (a, b) = (Array(self), Array(other))
+        var rows = [Array(0...b.count)]
+        for i in a.indices {
+            var row = [i + 1]
+            for j in b.indices {
+                var least = Swift.min(row[j] + 1, rows[i][j + 1] + 1, rows[i][j] + (a[i] == b[j] ? 0 : 1))
+                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { least = Swift.min(least, rows[i - 1][j - 1] + 1) }
+                row.append(least)
+            }
+            rows.append(row)
+        }
+        return rows[a.count][b.count]
+    }
 }
 
 /// Collects what the entries of one file lack. All copies of an entry share it.

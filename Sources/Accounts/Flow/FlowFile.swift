@@ -12,10 +12,25 @@ extension Flow {
     }
 
     package init(contentsOf path: String, among known: [Language] = Language.builtIn) throws(FlowFileError) {
-        guard let yaml = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw FlowFileError(file: path, line: nil, reason: "cannot read the file as UTF-8 text")
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: descriptor >= 0)
+        guard descriptor >= 0, let data = try? file.readToEnd() ?? Data() else {
+            let reason = "cannot read the file: \(String(cString: strerror(errno)))"
+            throw FlowFileError(file: path, line: nil, reason: reason)
         }
-        try self.init(yaml: yaml, file: path, among: known)
+        try self.init(Array(data), file: path, among: known)
+    }
+
+    /// - Parameter bytes: the content of the file.
+    package init(
+        _ bytes: [UInt8],
+        file: String,
+        among known: [Language] = Language.builtIn
+    ) throws(FlowFileError) {
+        guard let yaml = String(validating: bytes, as: UTF8.self) else {
+            throw FlowFileError(file: file, line: nil, reason: "the file is not UTF-8 text")
+        }
+        try self.init(yaml: yaml, file: file, among: known)
     }
 
     /// - Parameters:
@@ -37,26 +52,39 @@ extension Flow {
     private init(reading yaml: String, file: String, among known: [Language]) throws(FlowFileError) {
         var entry = try FlowEntry(yaml: yaml, file: file)
         try self.init(&entry, among: known)
-        try entry.finish()
         gaps = entry.gaps.all.map { $0.within(yaml) }
     }
 
+    /// Throws all mistakes together. How steps and fields fit together is checked only if each is valid by itself.
     private init(_ entry: inout FlowEntry, among known: [Language]) throws(FlowFileError) {
-        name = try entry.text("flow")
-        guard Self.isName(name) else { throw entry.error(Self.invalidName(name), at: "flow") }
-        guard let version = try entry.integer("version", in: 1...1_000_000) else {
-            throw entry.error("\"version\" is missing")
+        let mistakes = entry.mistakes
+        let name = mistakes.collect { () throws(FlowFileError) in
+            let name = try entry.text("flow")
+            guard Self.isName(name) else { throw entry.error(Self.invalidName(name), at: "flow") }
+            return name
         }
-        self.version = version
-        knownLanguages = known
-        languages = try Self.languages(&entry, among: known)
+        let version = mistakes.collect { () throws(FlowFileError) in
+            guard let version = try entry.integer("version", in: 1...1_000_000) else { throw entry.missing("version") }
+            return version
+        }
+        let languages = mistakes.collect { () throws(FlowFileError) in try Self.languages(&entry, among: known) }
+        // Without the languages, it is not known which texts are missing.
+        guard let languages else { throw FlowFileError(mistakes.all)! }
         entry = entry.requiring(languages, among: known)
-        serviceName = try entry.optionalText("service")
-        zone = try entry.zone("zone") ?? .gmt
-        expiry = try DraftExpiry(in: &entry)
-        steps = try Self.steps(&entry)
-        signIn = try SignInRules(in: &entry, steps)
-        limits = try Limits(of: &entry)
+        let serviceName = mistakes.collect { () throws(FlowFileError) in try entry.optionalText("service") }
+        let zone = mistakes.collect { () throws(FlowFileError) in try entry.zone("zone") ?? .gmt }
+        let expiry = mistakes.collect { () throws(FlowFileError) in try DraftExpiry(in: &entry) }
+        let steps = mistakes.collect { () throws(FlowFileError) in try Self.steps(&entry) } ?? nil
+        let signIn = mistakes.collect { () throws(FlowFileError) in try SignInRules(in: &entry, steps) }
+        let limits = mistakes.collect { () throws(FlowFileError) in try Limits(of: &entry) }
+        mistakes.add(entry.unknownKeys)
+        if let error = FlowFileError(mistakes.all) { throw error }
+        guard let name, let version, let serviceName, let zone, let expiry, let steps, let signIn, let limits else {
+            preconditionFailure("a flow without mistakes lacks a part")
+        }
+        (self.name, self.version, knownLanguages, self.languages) = (name, version, known, languages)
+        (self.serviceName, self.zone, self.expiry, self.steps) = (serviceName, zone, expiry, steps)
+        (self.signIn, self.limits) = (signIn, limits)
     }
 
     private static func languages(
@@ -73,52 +101,24 @@ extension Flow {
         return languages
     }
 
-    private static func steps(_ entry: inout FlowEntry) throws(FlowFileError) -> [Step] {
+    /// Throws the mistakes in how the steps fit together. Collects those of single steps and fields, and returns nil if there
+    /// are any.
+    private static func steps(_ entry: inout FlowEntry) throws(FlowFileError) -> [Step]? {
+        let mistakes = entry.mistakes
+        let earlierMistakes = mistakes.all.count
         var steps: [Step] = []
-        var earlier: [Field] = []
         var entries: [(FlowEntry, Field)] = []
         var editable: [(FlowEntry, Step)] = []
         for var stepEntry in try entry.entries("steps") {
-            let name = try stepEntry.text("name")
-            guard isName(name) else { throw stepEntry.error(invalidName(name), at: "name") }
-            if reservedNames.contains(name) { throw stepEntry.error(reservedName(name), at: "name") }
-            if steps.contains(where: { $0.name.rawValue == name }) {
-                throw stepEntry.error("a step named \"\(name)\" already exists", at: "name")
-            }
-            let isOptional = try stepEntry.flag("optional", default: false)
-            let titles = try stepEntry.texts("title")
-            let shortTitles = try stepEntry.optionalTexts("short_title") ?? [:]
-            var fields: [Field] = []
-            for var fieldEntry in try stepEntry.entries("fields") {
-                let field = try field(&fieldEntry, after: fields, ofEarlierSteps: earlier)
-                fields.append(field)
-                entries.append((fieldEntry, field))
-            }
-            earlier += fields
-            let isEditable = try stepEntry.flag("editable", default: false)
-            if isEditable, accountPaths.contains(name) {
-                throw stepEntry.error("the service uses the path /account/\(name): rename the step", at: "name")
-            }
-            steps.append(
-                Step(
-                    name: StepName(name),
-                    isOptional: isOptional,
-                    isEditable: isEditable,
-                    titles: titles,
-                    shortTitles: shortTitles,
-                    fields: fields
-                )
-            )
-            if isOptional, let field = fields.first(where: { !$0.kind.canBeSkipped }) {
-                let kind = type(of: field.kind).name
-                throw stepEntry.error("a step with a field of kind \"\(kind)\" cannot be optional", at: "optional")
-            }
-            if isEditable { editable.append((stepEntry, steps[steps.count - 1])) }
-            try stepEntry.finish()
+            guard let step = step(&stepEntry, after: steps, &entries) else { continue }
+            steps.append(step)
+            if step.isEditable { editable.append((stepEntry, step)) }
         }
-        for (entry, step) in editable where !step.fields.contains(where: { $0.kind.canBeEdited($0, among: earlier) }) {
+        if mistakes.all.count > earlierMistakes { return nil }
+        let fields = steps.flatMap(\.fields)
+        for (entry, step) in editable where !step.fields.contains(where: { $0.kind.canBeEdited($0, among: fields) }) {
             let proved = step.fields.first { field in
-                !field.isIdentifier && earlier.contains { $0.kind.provedField == field.name }
+                !field.isIdentifier && fields.contains { $0.kind.provedField == field.name }
             }
             let reason = proved.map { ": a code proves \"\($0.name)\", so the address stays as it is" } ?? ""
             throw entry.error("the step has no field that people can change\(reason)", at: "editable")
@@ -126,6 +126,56 @@ extension Flow {
         for (entry, field) in entries { try field.kind.check(entry, of: field, in: steps) }
         if let conflict = nameConflict(in: steps) { throw entry.error(conflict, at: "steps") }
         return steps
+    }
+
+    /// Collects the mistakes of the step. Returns nil if it has no name or no title.
+    ///
+    /// - Parameter entries: the entries of all fields, to which those of the step are added.
+    private static func step(
+        _ entry: inout FlowEntry,
+        after earlier: [Step],
+        _ entries: inout [(FlowEntry, Field)]
+    ) -> Step? {
+        let mistakes = entry.mistakes
+        let name = mistakes.collect { () throws(FlowFileError) in
+            let name = try entry.text("name")
+            guard isName(name) else { throw entry.error(invalidName(name), at: "name") }
+            if reservedNames.contains(name) { throw entry.error(reservedName(name), at: "name") }
+            if earlier.contains(where: { $0.name.rawValue == name }) {
+                throw entry.error("a step named \"\(name)\" already exists", at: "name")
+            }
+            return name
+        }
+        let isOptional = mistakes.collect { () throws(FlowFileError) in try entry.flag("optional", default: false) }
+        let titles = mistakes.collect { () throws(FlowFileError) in try entry.texts("title") }
+        let shortTitles = mistakes.collect { () throws(FlowFileError) in try entry.optionalTexts("short_title") ?? [:] }
+        var fields: [Field] = []
+        for var fieldEntry in mistakes.collect({ () throws(FlowFileError) in try entry.entries("fields") }) ?? [] {
+            let field = field(&fieldEntry, after: fields, ofEarlierSteps: earlier.flatMap(\.fields))
+            guard let field else { continue }
+            fields.append(field)
+            entries.append((fieldEntry, field))
+        }
+        let isEditable = mistakes.collect { () throws(FlowFileError) in try entry.flag("editable", default: false) }
+        if let name, isEditable == true, accountPaths.contains(name) {
+            mistakes.add([entry.error("the service uses the path /account/\(name): rename the step", at: "name")])
+        }
+        if isOptional == true, let field = fields.first(where: { !$0.kind.canBeSkipped }) {
+            let kind = type(of: field.kind).name
+            mistakes.add([
+                entry.error("a step with a field of kind \"\(kind)\" cannot be optional", at: "optional")
+            ])
+        }
+        mistakes.add(entry.unknownKeys)
+        guard let name, let titles else { return nil }
+        return Step(
+            name: StepName(name),
+            isOptional: isOptional ?? false,
+            isEditable: isEditable ?? false,
+            titles: titles,
+            shortTitles: shortTitles ?? [:],
+            fields: fields
+        )
     }
 
     /// Returns the mistake if a field has the name under which an account stores another field as its identifier; nil
@@ -142,50 +192,55 @@ extension Flow {
         return nil
     }
 
+    /// Collects the mistakes of the field. Returns nil if it has any.
     private static func field(
         _ entry: inout FlowEntry,
         after earlierInStep: [Field],
         ofEarlierSteps earlierSteps: [Field]
-    ) throws(FlowFileError) -> Field {
-        let name = try entry.text("name")
-        guard isName(name) else { throw entry.error(invalidName(name), at: "name") }
-        if (earlierSteps + earlierInStep).contains(where: { $0.name.rawValue == name }) {
-            throw entry.error("a field named \"\(name)\" already exists", at: "name")
+    ) -> Field? {
+        let mistakes = entry.mistakes
+        let earlierMistakes = mistakes.all.count
+        let name = mistakes.collect { () throws(FlowFileError) in
+            let name = try entry.text("name")
+            guard isName(name) else { throw entry.error(invalidName(name), at: "name") }
+            if (earlierSteps + earlierInStep).contains(where: { $0.name.rawValue == name }) {
+                throw entry.error("a field named \"\(name)\" already exists", at: "name")
+            }
+            return name
         }
-        let word = try entry.text("kind")
-        guard let kindType = Kinds.all.first(where: { $0.name == word }) else {
-            throw entry.error("unknown kind \"\(word)\"", at: "kind")
+        let kindType = mistakes.collect { () throws(FlowFileError) in
+            let word = try entry.text("kind")
+            guard let kindType = Kinds.all.first(where: { $0.name == word }) else {
+                throw entry.error("unknown kind \"\(word)\"", at: "kind")
+            }
+            return kindType
         }
-        try entry.readRequired()
-        let isIdentifier = try entry.flag("identifier", default: false)
-        let labels = try entry.texts("label")
-        let helps = try entry.optionalTexts("help") ?? [:]
-        let shortLabels = try entry.optionalTexts("short_label") ?? [:]
-        let kind = try kindType.init(rules: &entry)
+        mistakes.collect { () throws(FlowFileError) in try entry.readRequired() }
+        let isIdentifier = mistakes.collect { () throws(FlowFileError) in try entry.flag("identifier", default: false) }
+        let labels = mistakes.collect { () throws(FlowFileError) in try entry.texts("label") }
+        let helps = mistakes.collect { () throws(FlowFileError) in try entry.optionalTexts("help") ?? [:] }
+        let shortLabels = mistakes.collect { () throws(FlowFileError) in try entry.optionalTexts("short_label") ?? [:] }
+        let autocomplete = mistakes.collect { () throws(FlowFileError) in
+            try entry.word("autocomplete", among: Control.autocompletes)
+        }
+        // Without the kind, it is not known which other keys the field may have.
+        guard let kindType,
+            let kind = mistakes.collect({ () throws(FlowFileError) in try kindType.init(rules: &entry) })
+        else { return nil }
+        mistakes.add(entry.unknownKeys)
+        guard mistakes.all.count == earlierMistakes, let name, let isIdentifier, let labels, let helps, let shortLabels
+        else { return nil }
         let position = FieldPosition(
             name: name,
             earlierInStep: earlierInStep,
             earlierSteps: earlierSteps
         )
-        try kind.check(entry, at: position)
-        if isIdentifier {
-            guard kindType.canIdentify else {
-                let kinds = Kinds.identifying.map { "\"\($0)\"" }.joined(separator: " or ")
-                throw entry.error("only a field of kind \(kinds) can be an identifier", at: "identifier")
-            }
-            if let rival = position.earlier.first(where: { $0.isIdentifier && type(of: $0.kind) == kindType }) {
-                throw entry.error("\"\(rival.name)\" is already the identifier of kind \"\(word)\"", at: "identifier")
-            }
+        let isValid: Void? = mistakes.collect { () throws(FlowFileError) in
+            try check(name, kind, isIdentifier, entry, at: position, hasAllEarlier: earlierMistakes == 0)
         }
-        // The JSON of an account already has the members `id` and `created_at`, and a recovery has the field
-        // `second_factor`.
-        if ["id", "created_at", "second_factor"].contains(name) { throw entry.error(reservedName(name), at: "name") }
-        if Kinds.identifying.contains(name), word != name {
-            throw entry.error("only a field of kind \"\(name)\" can be named \"\(name)\"", at: "name")
-        }
+        if isValid == nil { return nil }
         var control = kind.control
-        control.autocomplete = try entry.word("autocomplete", among: Control.autocompletes) ?? control.autocomplete
-        try entry.finish()
+        control.autocomplete = (autocomplete ?? nil) ?? control.autocomplete
         return Field(
             name: FieldName(name),
             kind: kind,
@@ -196,6 +251,38 @@ extension Flow {
             control: control,
             shortLabels: shortLabels
         )
+    }
+
+    /// - Parameter hasAllEarlier: whether the position has all earlier fields; if not, what the kind says of the others is
+    ///   not checked.
+    private static func check(
+        _ name: String,
+        _ kind: any FieldKind,
+        _ isIdentifier: Bool,
+        _ entry: FlowEntry,
+        at position: FieldPosition,
+        hasAllEarlier: Bool
+    ) throws(FlowFileError) {
+        let kindType = type(of: kind)
+        if hasAllEarlier { try kind.check(entry, at: position) }
+        if isIdentifier {
+            guard kindType.canIdentify else {
+                let kinds = Kinds.identifying.map { "\"\($0)\"" }.joined(separator: " or ")
+                throw entry.error("only a field of kind \(kinds) can be an identifier", at: "identifier")
+            }
+            if let rival = position.earlier.first(where: { $0.isIdentifier && type(of: $0.kind) == kindType }) {
+                throw entry.error(
+                    "\"\(rival.name)\" is already the identifier of kind \"\(kindType.name)\"",
+                    at: "identifier"
+                )
+            }
+        }
+        // The JSON of an account already has the members `id` and `created_at`, and a recovery has the field
+        // `second_factor`.
+        if ["id", "created_at", "second_factor"].contains(name) { throw entry.error(reservedName(name), at: "name") }
+        if Kinds.identifying.contains(name), kindType.name != name {
+            throw entry.error("only a field of kind \"\(name)\" can be named \"\(name)\"", at: "name")
+        }
     }
 
     private static func isName(_ name: String) -> Bool {

@@ -14,8 +14,10 @@ package struct SignInRules: Sendable {
     }
 
     /// Reads `sign_in` and `after_commit`, such as `sign_in: [password, code]` and `after_commit: session`.
-    init(in entry: inout FlowEntry, _ steps: [Step]) throws(FlowFileError) {
-        let fields = steps.flatMap(\.fields)
+    ///
+    /// - Parameter steps: nil if they have mistakes. Then it is not checked whether they have the fields of the methods.
+    init(in entry: inout FlowEntry, _ steps: [Step]?) throws(FlowFileError) {
+        let fields = steps?.flatMap(\.fields) ?? []
         let hasPassword = fields.contains { $0.kind.takesSecret && $0.kind.repeatedField == nil }
         let hasAddress = fields.contains { $0.isIdentifier && type(of: $0.kind).name == EmailField.name }
         if let node = entry.node("sign_in") {
@@ -25,13 +27,13 @@ package struct SignInRules: Sendable {
                 let known = Method.allCases.map(\.rawValue).joined(separator: ", ")
                 throw entry.error("\"sign_in\" must be a list of \(known), each at most once", at: "sign_in")
             }
-            if methods.contains(.password), !hasPassword {
+            if steps != nil, methods.contains(.password), !hasPassword {
                 throw entry.error(
                     "\"sign_in\" has password, so the flow needs a field of kind \"password\"",
                     at: "sign_in"
                 )
             }
-            if methods.contains(.code), !hasAddress {
+            if steps != nil, methods.contains(.code), !hasAddress {
                 throw entry.error(
                     "\"sign_in\" has code, so the flow needs an identifier of kind \"email\"",
                     at: "sign_in"

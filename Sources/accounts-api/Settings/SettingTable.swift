@@ -373,7 +373,11 @@ private func flowFile(_ path: String, _ source: SettingSource) throws -> Flow {
         if !FileManager.default.isReadableFile(atPath: path) { return try Flow(contentsOf: path) }
         throw error
     }
-    return try Flow(contentsOf: path, among: languages)
+    do throws(FlowFileError) {
+        return try Flow(contentsOf: path, among: languages)
+    } catch {
+        throw SettingMistakes(all: error.all.map { "FLOW_FILE: \($0)" })
+    }
 }
 
 /// Reports each mistake of the file as a mistake of the setting.

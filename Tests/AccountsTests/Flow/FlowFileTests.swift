@@ -141,6 +141,14 @@ struct FlowFileTests {
         }
     }
 
+    /// The refusal of a file whose texts are not in Korean. It has a line for each text.
+    private static let noKorean = """
+        flow.yaml:7: "title" has no text for the language "ko"
+        flow.yaml:8: "label" has no text for the language "ko"
+        flow.yaml:9: "title" has no text for the language "ko"
+        flow.yaml:10: "label" has no text for the language "ko"
+        """
+
     // MARK: Sign-in
 
     private static let address = "name: mail, kind: email, identifier: true"
@@ -232,7 +240,7 @@ struct FlowFileTests {
     @Test(arguments: [
         ("name: text, kind: text, colour: red", "unknown key \"colour\""),
         ("name: text, kind: text, digits: 6", "unknown key \"digits\""),
-        ("name: text, kind: text, Required: true", "unknown key \"Required\""),
+        ("name: text, kind: text, Required: true", "unknown key \"Required\": did you mean \"required\"?"),
         ("name: photo, kind: picture", "unknown kind \"picture\""),
         ("name: check, kind: image", "the name \"check\" is reserved: use another"),
         ("name: resend, kind: image", "the name \"resend\" is reserved: use another"),
@@ -517,7 +525,7 @@ struct FlowFileTests {
             "version: 1", "version: 1\nlimits: {revisions: 9}",
             "flow.yaml:3: \"revisions\" must be a whole number from 10 to 1000000, not \"9\""
         ),
-        ("name: first", "names: first", "flow.yaml:5: \"name\" is missing"),
+        ("name: first", "names: first", "flow.yaml:5: unknown key \"names\": did you mean \"name\"?"),
         (
             "name: first", "name: First",
             "flow.yaml:5: invalid name \"First\": use 1 to 40 characters of a-z, 0-9, _ and -"
@@ -525,8 +533,8 @@ struct FlowFileTests {
         ("name: first", "name: second", "flow.yaml:8: a step named \"second\" already exists"),
         ("title: {en: First}", "", "flow.yaml:5: \"title\" is missing"),
         ("title: {en: First}", "title: {}", "flow.yaml:6: \"title\" has no text for the language \"en\""),
-        ("version: 1", "version: 1\nlanguages: [ko]", "flow.yaml:7: \"title\" has no text for the language \"ko\""),
-        ("version: 1", "version: 1\nlanguages: [en, ko]", "flow.yaml:7: \"title\" has no text for the language \"ko\""),
+        ("version: 1", "version: 1\nlanguages: [ko]", noKorean),
+        ("version: 1", "version: 1\nlanguages: [en, ko]", noKorean),
         ("version: 1", "version: 1\nservice: {en: Acme}", "flow.yaml:3: \"service\" must be a non-empty string"),
         (
             "version: 1", "version: 1\nservice: |\n  Acme",
@@ -649,11 +657,11 @@ struct FlowFileTests {
         let path = NSTemporaryDirectory() + "flow-\(UUID().uuidString).yaml"
         defer { try? FileManager.default.removeItem(atPath: path) }
         let missing = #expect(throws: FlowFileError.self) { try Flow(contentsOf: path) }
-        #expect(missing?.description == "\(path): cannot read the file as UTF-8 text")
+        #expect(missing?.description == "\(path): cannot read the file: No such file or directory")
         try Data(Self.file("name: text, kind: text").utf8).write(to: URL(filePath: path))
         #expect(try Flow(contentsOf: path).id == "test@1")
         try Data([0x66, 0x6C, 0x6F, 0x77, 0x3A, 0x20, 0xFF]).write(to: URL(filePath: path))
         let unreadable = #expect(throws: FlowFileError.self) { try Flow(contentsOf: path) }
-        #expect(unreadable?.description == "\(path): cannot read the file as UTF-8 text")
+        #expect(unreadable?.description == "\(path): the file is not UTF-8 text")
     }
 }

@@ -172,7 +172,7 @@ struct TextsFileTests {
             ("languages:\n  ja: []", "expected a mapping", 2),
             ("languages:\n  ja: {}", "\"name\" is missing: the name of the language in itself, such as 日本語", 2),
             ("languages:\n  en:\n    direction: up", "\"direction\" must be one of ltr, rtl, not \"up\"", 3),
-            ("languages:\n  en:\n    wrds: {}", "unknown key \"wrds\"", 3),
+            ("languages:\n  en:\n    wrds: {}", "unknown key \"wrds\": did you mean \"words\"?", 3),
             ("languages:\n  en:\n    words:\n      nxt: A", "unknown key \"nxt\" in \"words\"", 4),
             ("languages:\n  en:\n    words: Next", "\"words\" must be a mapping of texts", 3),
             (

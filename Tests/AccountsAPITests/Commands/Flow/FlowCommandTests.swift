@@ -1,4 +1,5 @@
 import Accounts
+import Foundation
 import Testing
 
 @Suite("The flow commands", .timeLimit(.minutes(3)))
@@ -37,7 +38,8 @@ struct FlowCommandTests {
             let json = try await CommandRun.of("flow", "check", file, "--json")
             #expect(json.status == 1 && json.errorOutput.isEmpty)
             let expected: JSON = [
-                "valid": false, "file": .string(file), "line": 10, "reason": "unknown kind \"chois\"",
+                "valid": false,
+                "mistakes": [["file": .string(file), "line": 10, "reason": "unknown kind \"chois\""]],
             ]
             #expect(try JSON.read(Array(json.output.utf8)) == expected)
         }
@@ -47,7 +49,35 @@ struct FlowCommandTests {
         #expect(try await CommandRun.of("flow", "check").status == 2)
         let nowhere = try await CommandRun.of("flow", "check", "/nowhere/signup.yaml")
         #expect(nowhere.status == 1)
-        #expect(nowhere.errorOutput == "/nowhere/signup.yaml: cannot read the file as UTF-8 text\n")
+        #expect(nowhere.errorOutput == "/nowhere/signup.yaml: cannot read the file: No such file or directory\n")
+    }
+
+    @Test func `flow check reports all mistakes at once, and reads standard input`() async throws {
+        let flow = Self.validFlow.replacing("version: 2", with: "version: two")
+            .replacing("optional: true", with: "optonal: true").replacing("kind: choice", with: "kindd: choice")
+        let expected = [
+            (2, "\"version\" must be a whole number from 1 to 1000000, not \"two\""),
+            (7, "unknown key \"optonal\": did you mean \"optional\"?"),
+            (10, "unknown key \"kindd\": did you mean \"kind\"?"),
+        ]
+        try await withFile(flow) { file in
+            let run = try await CommandRun.of("flow", "check", file)
+            #expect(run.status == 1 && run.errorOutput == expected.map { "\(file):\($0): \($1)\n" }.joined())
+            let json = try await CommandRun.of("flow", "check", file, "--json").json
+            #expect(json["mistakes"]?.texts(of: "reason") == expected.map(\.1))
+            let server = try await CommandRun.of("drafts", "list", settings: ["FLOW_FILE": file])
+            #expect(server.status == 2)
+            for (line, reason) in expected {
+                #expect(server.errorOutput.contains("FLOW_FILE: \(file):\(line): \(reason)"))
+            }
+        }
+        for (text, status) in [(flow, 1), (Self.validFlow, 0)] as [(String, Int32)] {
+            try await withFile(text) { file in
+                let command = ["/bin/sh", "-c", #""$0" flow check - <"$1""#, ServerProcess.program.path, file]
+                let ended = try await CommandRun.status(of: command)
+                #expect(ended == status)
+            }
+        }
     }
 
     @Test func `flow diff lists the lifetimes and fields that differ`() async throws {
