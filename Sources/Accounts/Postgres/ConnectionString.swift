@@ -43,6 +43,11 @@ package struct ConnectionString: Sendable {
     /// in the network could read the connection, or pretend to be PostgreSQL.
     package var isUnverified: Bool { !remoteHosts.isEmpty && sslMode != "verify-full" }
 
+    /// The remote hosts, or `local`, and the database, such as `db.example.com/accounts`.
+    package var destination: String {
+        "\(remoteHosts.isEmpty ? "local" : remoteHosts.joined(separator: ","))/\(database)"
+    }
+
     /// The hosts that libpq connects to. An address in `hostaddr` takes precedence over the name at the same position.
     private static func hosts(_ options: [String: String]) -> [String] {
         func list(_ keyword: String) -> [String] {

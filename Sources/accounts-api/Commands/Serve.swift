@@ -383,11 +383,9 @@ struct Server {
 
     /// What this server is, for the line about its start.
     private var description: Logger.Metadata {
-        let connection = ConnectionString(settings.databaseURL)
-        let hosts = connection?.remoteHosts ?? []
-        return [
+        [
             "version": "\(serviceVersion)", "flow": "\(settings.flow.id)", "public_url": "\(settings.publicURL)",
-            "database": "\(hosts.isEmpty ? "local" : hosts.joined(separator: ","))/\(connection?.database ?? "")",
+            "database": "\(ConnectionString(settings.databaseURL)?.destination ?? "")",
             "mail": "\(settings.smtpURL.server?.url ?? "printed")",
         ]
     }

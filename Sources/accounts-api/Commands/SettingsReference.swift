@@ -5,28 +5,39 @@ import ArgumentParser
 struct SettingsReference: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings",
-        abstract: "Prints every setting with its default and its meaning.",
+        abstract: "Prints every setting with its default and its meaning, or its value.",
         discussion: """
-            --markdown prints the page docs/configuration.md.
+            --effective prints the values that the present environment gives, and where each comes from: run it with the \
+            environment of the server. It does not validate them, as "doctor" does. --markdown prints the page \
+            docs/configuration.md.
 
-            EXAMPLE
+            EXAMPLES
               accounts-api settings
+              accounts-api settings --effective
             """
     )
 
+    @Flag(help: "Prints the value of each setting and its origin, with secrets masked.") var effective = false
     @Flag(help: "Prints a page of Markdown.") var markdown = false
     @Flag(help: "Prints JSON.") var json = false
 
     func run() throws {
-        if markdown {
+        if effective, markdown { throw ValidationError("pass either --effective or --markdown, not both") }
+        if effective {
+            let values = SettingTable.entries.map { EffectiveSetting($0, in: SettingSource()) }
+            print(json ? JSON.array(values.map(\.json)).text : EffectiveSetting.table(of: values).text)
+        } else if markdown {
             print(Self.page, terminator: "")
         } else if json {
             print(JSON.array(SettingTable.entries.map(Self.json)).text)
         } else {
             let rows = SettingTable.entries.map { setting -> [Table.Cell] in
-                [.init(setting.name), .init(Self.defaultText(of: setting)), .init(setting.meaning)]
+                [
+                    .init(setting.name), .init(setting.flag ?? "–"), .init(Self.defaultText(of: setting)),
+                    .init(setting.meaning),
+                ]
             }
-            print(Table(["NAME", "DEFAULT", "MEANING"], rows).text)
+            print(Table(["NAME", "FLAG", "DEFAULT", "MEANING"], rows, omittingIfNarrow: ["FLAG"]).text)
         }
     }
 
@@ -61,4 +72,31 @@ struct SettingsReference: ParsableCommand {
             let defaultText = Self.defaultText(of: setting).replacing("|", with: "\\|")
             return "| `\(setting.name)` | \(flag) | \(defaultText) | \(setting.meaning) |\n"
         }.joined()
+}
+
+/// The value that a setting has in this environment.
+private struct EffectiveSetting {
+    let name: String
+    /// The masked text; the default if the setting is not set; nil if there is none.
+    let value: String?
+    let origin: String
+
+    init(_ setting: any AnySetting, in source: SettingSource) {
+        name = setting.name
+        do throws(SettingMistakes) {
+            let text = try source.text(name)?.value
+            value = text.map { setting.shown($0).printable } ?? setting.defaultText
+            origin = text == nil ? (setting.isRequired ? "missing" : "default") : source.origin(of: name) ?? ""
+        } catch {
+            (value, origin) = (nil, error.all.joined(separator: "; "))
+        }
+    }
+
+    static func table(of values: [EffectiveSetting]) -> Table {
+        Table(["NAME", "FROM", "VALUE"], values.map { [.init($0.name), .init($0.origin), .init($0.value ?? "–")] })
+    }
+
+    var json: JSON {
+        ["name": .string(name), "from": .string(origin), "value": value.map(JSON.string) ?? .null]
+    }
 }

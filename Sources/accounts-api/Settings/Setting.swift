@@ -23,6 +23,7 @@ struct Setting<Value: Sendable>: AnySetting {
     let hasFlag: Bool
     let meaning: String
     let completion: CompletionKind?
+    private let mask: (@Sendable (String) -> String)?
     private let defaultValue: Default
     private let parse: @Sendable (String, SettingSource) throws -> Value
 
@@ -30,6 +31,7 @@ struct Setting<Value: Sendable>: AnySetting {
     ///   - name: the environment variable, such as `LISTEN`.
     ///   - hasFlag: false for secrets, because other users of the machine can read flags.
     ///   - meaning: a noun phrase with the unit, for the documentation and the help.
+    ///   - mask: returns a text as operators may see it, if it can contain a secret.
     ///   - parse: reads and validates a text. The message about an invalid text is the name of the setting and the
     ///     error that this throws.
     init(
@@ -37,11 +39,13 @@ struct Setting<Value: Sendable>: AnySetting {
         default defaultValue: Default,
         hasFlag: Bool = true,
         completion: CompletionKind? = nil,
+        mask: (@Sendable (String) -> String)? = nil,
         _ meaning: String,
         parse: @escaping @Sendable (String) throws -> Value
     ) {
-        self.init(name, default: defaultValue, hasFlag: hasFlag, completion: completion, meaning) { text, _ in
-            try parse(text)
+        self.init(name, default: defaultValue, hasFlag: hasFlag, completion: completion, mask: mask, meaning) {
+            text,
+            _ in try parse(text)
         }
     }
 
@@ -51,6 +55,7 @@ struct Setting<Value: Sendable>: AnySetting {
         default defaultValue: Default,
         hasFlag: Bool = true,
         completion: CompletionKind? = nil,
+        mask: (@Sendable (String) -> String)? = nil,
         _ meaning: String,
         parse: @escaping @Sendable (String, SettingSource) throws -> Value
     ) {
@@ -58,9 +63,13 @@ struct Setting<Value: Sendable>: AnySetting {
         self.hasFlag = hasFlag
         self.meaning = meaning
         self.completion = completion
+        self.mask = mask
         self.defaultValue = defaultValue
         self.parse = parse
     }
+
+    /// The text of a value as operators may see it. A setting without a flag is a secret.
+    func shown(_ text: String) -> String { mask.map { $0(text) } ?? (hasFlag ? text : "•••") }
 
     var isRequired: Bool {
         if case .required = defaultValue { true } else { false }
@@ -116,6 +125,8 @@ protocol AnySetting: Sendable {
     var meaning: String { get }
     /// How a shell completes the value of the flag.
     var completion: CompletionKind? { get }
+
+    func shown(_ text: String) -> String
 
     func read(from source: SettingSource) throws(SettingMistakes) -> Value
 }

@@ -63,6 +63,14 @@ struct SettingSource: Sendable {
         return text.isEmpty ? nil : (text, true)
     }
 
+    /// The origin of the text of a setting, as operators name it: `flag`, `environment` or the path of a file; nil if the
+    /// setting is not set.
+    func origin(of name: String) -> String? {
+        if flags[name]?.isEmpty == false { return "flag" }
+        if environment[name]?.isEmpty == false { return "environment" }
+        return environment["\(name)_FILE"].flatMap { $0.isEmpty ? nil : $0.printable }
+    }
+
     private static func content(of path: String, for name: String) throws(SettingMistakes) -> Data {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         // A pipe may return its content in pieces, so read to the end.

@@ -8,6 +8,7 @@ struct SettingTable: Sendable {
     let databaseURL = Setting(
         "DATABASE_URL",
         default: .required,
+        mask: withoutPassword,
         """
         libpq connection string or URI of the PostgreSQL database; a host that is not loopback needs \
         sslmode=verify-full, or a weaker sslmode in the string itself, with which the server logs a warning
@@ -110,6 +111,7 @@ struct SettingTable: Sendable {
     let smtpURL = Setting<MailRoute>(
         "SMTP_URL",
         default: .empty(.unset),
+        mask: withoutCredentials,
         """
         SMTP server as smtp://user:password@host:587 or smtps://…; a host that is not loopback must offer TLS, unless \
         the URL ends with ?tls=optional. terminal: prints mail to standard output. Without a value, mail is printed \
@@ -360,6 +362,22 @@ private func connectionString(_ text: String) throws -> String {
             sslmode=verify-full, and sslrootcert if needed, or accept the risk by adding another sslmode
             """
     )
+}
+
+/// The host and the name of the database if the connection string may contain a secret.
+@Sendable
+private func withoutPassword(_ text: String) -> String {
+    // If the text has several `@`, libpq may have taken a part of the password for the host.
+    guard let connection = ConnectionString(text), text.count(where: { $0 == "@" }) <= 1 else { return "•••" }
+    let isSecret = connection.containsPassword || ["password", "secret"].contains { text.lowercased().contains($0) }
+    return isSecret ? "••• \(connection.destination)" : text
+}
+
+@Sendable
+private func withoutCredentials(_ text: String) -> String {
+    if text == "terminal:" { return text }
+    guard let server = try? SMTPServer(url: text) else { return "•••" }
+    return text.contains("@") ? server.url.replacing("://", with: "://•••@", maxReplacements: 1) : server.url
 }
 
 /// The flow may be in languages of the file of texts. If that file has mistakes, those of the flow are not known, except that

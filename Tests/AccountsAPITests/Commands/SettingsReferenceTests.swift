@@ -23,6 +23,48 @@ struct SettingsReferenceTests {
         #expect(!help.contains("--accounts-keys"))
     }
 
+    @Test func `settings --effective prints each value and where it comes from, without secrets`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "smtp-url")
+        try Data("smtp://kim:S3cret@mail.example:587\n".utf8).write(to: file)
+        let settings = [
+            "DATABASE_URL": "postgresql://kim:S3cret@db.example/accounts?sslmode=require",
+            "ACCOUNTS_KEYS": "k1:v2:S3cret", "SMTP_URL_FILE": file.path, "LISTEN": "[::]:80",
+            "FLOW_FILE_FILE": "/nowhere", "LOG_LEVEL": "",
+        ]
+        let run = try await CommandRun.of("settings", "--effective", settings: settings)
+        #expect(run.status == 0 && !run.output.contains("S3cret"))
+        let json = try await CommandRun.of("settings", "--effective", "--json", settings: settings).output
+        #expect(!json.contains("S3cret"))
+        guard case .array(let values) = try JSON.read(Array(json.utf8)) else {
+            Issue.record("not a list")
+            return
+        }
+        #expect(values.count == SettingTable.entries.count)
+        for (name, origin, value) in [
+            ("DATABASE_URL", "environment", "••• db.example/accounts"), ("ACCOUNTS_KEYS", "environment", "•••"),
+            ("SMTP_URL", file.path, "smtp://•••@mail.example:587"), ("LISTEN", "environment", "[::]:80"),
+            ("FLOW_FILE", "FLOW_FILE_FILE: cannot read /nowhere: No such file or directory", nil),
+            ("LOG_LEVEL", "default", "info"), ("BRAND_FILE", "default", nil),
+        ] as [(String, String, String?)] {
+            let setting = values.first { $0["name"] == .string(name) }
+            #expect(setting?["from"] == .string(origin) && setting?["value"]?.string == value, "\(name)")
+        }
+        #expect(try await CommandRun.of("settings", "--effective").output.contains("missing"))
+        #expect(try await CommandRun.of("settings", "--effective", "--markdown").status == 2)
+        #expect(try await CommandRun.of("settings").output.contains("--database-url"), "the flags are in the reference")
+    }
+
+    @Test(arguments: [
+        "postgresql://kim:Pa@S3cret.invalid@db.example/accounts", "host=db.example sslpassword=S3cret", "S3cret=",
+        "host=db.example password='S3 S3cret'",
+    ])
+    func `a connection string with a secret is never shown`(text: String) {
+        #expect(!SettingTable.shared.databaseURL.shown(text).contains("S3"))
+    }
+
     @Test func `settings that are not given have the defaults of the reference`() throws {
         let settings = try Settings(
             SettingSource(environment: ["DATABASE_URL": "host=/nowhere", "ACCOUNTS_KEYS": TestSignups.keys])
