@@ -21,6 +21,9 @@ package enum SignInFinding: Sendable {
     case addressLeft(at: Date, restorableUntil: Date)
     /// Mails to the address of the account were not delivered at the first attempt, or have waited for over a minute.
     case mailWaits(count: Int, since: Date, lastError: String?)
+    /// The mail server has refused mails of a recovery of the account, or of another unfinished draft with its address, for
+    /// good.
+    case mailDead(count: Int, at: Date, lastError: String)
     /// The person is signed in somewhere.
     case signedIn(sessions: Int, lastUsedAt: Date)
 
@@ -59,8 +62,8 @@ package struct SignInDiagnosis: Sendable {
 extension Operator {
     /// Returns the facts about the sign-in to the account; nil if the account does not exist.
     ///
-    /// Does not find the limits of a single network or browser, or dead mail: nothing in their rows belongs to an
-    /// account.
+    /// Does not find the limits of a single network or browser: nothing in their rows belongs to an account. Of dead mail it
+    /// finds that of drafts only, because a dead mail does not keep its recipient.
     package func diagnosis(of id: ID<Account>) async throws(DatabaseError) -> SignInDiagnosis? {
         let rows = try await database.transaction(
             """
@@ -110,7 +113,9 @@ extension Operator {
             let (leftAt, until) = try row.decode(Date.self, Date.self)
             findings.append(.addressLeft(at: leftAt, restorableUntil: until))
         }
-        if let address, let late = try await lateMail(to: address) { findings.append(late) }
+        if let address {
+            findings += try await [lateMail(to: address), deadMail(to: address)].compactMap { $0 }
+        }
         let sessions = try ListedSession.all(in: rows[3], signups.keys)
         if disabledAt == nil, let last = sessions.first {
             findings.append(.signedIn(sessions: sessions.count, lastUsedAt: last.lastSeenAt))
@@ -181,5 +186,19 @@ extension Operator {
             """
         ).only.decode(Int.self, Date?.self, String?.self)
         return since.map { .mailWaits(count: count, since: $0, lastError: lastError) }
+    }
+
+    /// A finding about the dead mails of unfinished drafts with the address; nil if there is none.
+    private func deadMail(to address: EmailAddress) async throws(DatabaseError) -> SignInFinding? {
+        let (count, at, lastError) = try await database.read(
+            """
+            SELECT count(*), max(finished_at), (array_agg(last_error ORDER BY finished_at DESC))[1] FROM outbox
+             WHERE state = 'dead' AND last_error IS NOT NULL
+               AND draft IN (SELECT id FROM drafts WHERE account_id IS NULL
+                                AND email_digest = ANY (\(ByteStrings(signups.addressDigests(address)))))
+            """
+        ).only.decode(Int.self, Date?.self, String?.self)
+        guard let at, let lastError else { return nil }
+        return .mailDead(count: count, at: at, lastError: lastError)
     }
 }

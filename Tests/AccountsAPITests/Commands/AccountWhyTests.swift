@@ -161,6 +161,24 @@ struct AccountWhyTests {
         }
     }
 
+    @Test func `a dead mail of a recovery is an obstacle`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            try await site.service.deliver()
+            site.service.mailbox.refuse(with: .permanent(reply: 550, reason: "5.1.1 user unknown"))
+            for identifier in ["kim@example.com", "lee@example.com"] {
+                let person = Browser(site)
+                try await person.send(.post, "/recovery", [:])
+                try await person.send(.put, "/recovery/email", ["email": .string(identifier)])
+            }
+            try await site.service.deliver()
+            #expect(try await codes() == ["mail_dead!"])
+            let text = try await why()
+            #expect(text.hasPrefix("1 mail to the address, of a recovery or a sign-up, was given up, the last one "))
+            #expect(text.contains("550 5.1.1 user unknown"))
+        }
+    }
+
     @Test func `an account that does not exist is not found`() async throws {
         for account in ["nobody@example.com", "nobody", "01a1fdb2-1117-7906-a197-83af84022e4d"] {
             let run = try await CommandRun.byMina("accounts", "why", account)

@@ -83,6 +83,9 @@ extension SignInDiagnosis {
         case .mailWaits(let count, let since, let lastError):
             "\(counted(count, "mail")) to the address \(count == 1 ? "has" : "have") waited for \(time(to: since))"
                 + "\(lastError.map { ": \($0.printable)" } ?? ""). \"outbox retry\" sends one now."
+        case .mailDead(let count, let at, let lastError):
+            "\(counted(count, "mail")) to the address, of a recovery or a sign-up, \(count == 1 ? "was" : "were") given up, "
+                + "the last one \(past(at)): \(lastError.printable). Nothing sends a dead mail again: the person needs a new one."
         case .signedIn(let sessions, let lastUsedAt):
             "The account has \(counted(sessions, "session")), last used \(past(lastUsedAt)): the person is "
                 + "signed in somewhere."
@@ -137,6 +140,7 @@ extension SignInFinding {
         case .secondFactor: "second_factor"
         case .addressLeft: "address_left"
         case .mailWaits: "mail_waits"
+        case .mailDead: "mail_dead"
         case .signedIn: "signed_in"
         }
     }
