@@ -951,12 +951,14 @@ struct OperatorCommandTests {
             }
             #expect(
                 lines == [
-                    "default@1", "STEP ENTERED CONTINUED RATE SHARE OF STARTS MEDIAN ABANDONED REMOVED REFUSALS",
+                    "default@1",
+                    "STEP ENTERED CONTINUED RATE SHARE OF STARTS MEDIAN ABANDONED SUPERSEDED REMOVED REFUSALS",
                     "email 2 2 100 % ████████████████████ 0 s", "code 2 1 50 % ██████████ 0 s 1 bad_format 2",
                     "password 1 1 100 % ██████████ 0 s", "profile 1 1 100 % ██████████ 0 s",
                     "contact 1 1 100 % ██████████ 0 s", "totp 1 1 100 % ██████████", "terms 1 1 100 % ██████████ 0 s",
                     "review 1 1 100 % ██████████ 0 s", "sign-in 1 0 0 %", "old@7",
-                    "STEP ENTERED CONTINUED RATE SHARE OF STARTS MEDIAN ABANDONED REMOVED REFUSALS",
+                    "STEP ENTERED CONTINUED RATE SHARE OF STARTS MEDIAN ABANDONED SUPERSEDED REMOVED "
+                        + "REFUSALS",
                     "email 5 0 0 %", "user 4 0 0 %", "age 3 0 0 %",
                 ]
             )
@@ -968,6 +970,19 @@ struct OperatorCommandTests {
             }
             #expect(steps[0]["entered"] == 1002 && steps[1]["refused"]?["bad_format"] == 2)
             #expect(steps[1]["cancelled"] == 1 && steps[5]["skipped"] == 1)
+        }
+    }
+
+    @Test func `a sign-up that another one for the same address has ended is in a column`() async throws {
+        try await TestSignups.with { service in
+            _ = try await service.readyDraft(username: "lee")
+            _ = try await service.signups.commit(service.readyDraft())
+            try await service.signups.funnel.flush(to: service.database)
+            let lines = try await command("drafts", "funnel").output.split(separator: "\n")
+            let column = try #require(lines[1].range(of: "SUPERSEDED")?.lowerBound)
+            let start = lines[1].distance(from: lines[1].startIndex, to: column)
+            let review = try #require(lines.first { $0.hasPrefix("review ") })
+            #expect(review.dropFirst(start).first == "1", "\(review)")
         }
     }
 

@@ -43,14 +43,17 @@ extension FunnelReport {
                 Self.barCell(Double(step.passed) / Double(started)),
                 .init(step.medianSeconds.map { span(of: $0) } ?? ""),
                 .init(step.abandoned > 0 ? "\(step.abandoned)" : "", .yellow),
+                .init(step.superseded > 0 ? "\(step.superseded)" : ""),
                 .init(step.removed > 0 ? "\(step.removed)" : ""),
                 .init(step.refusals.prefix(3).map { "\($0.code) \($0.count)" }.joined(separator: ", ")),
             ]
         }
         let header = [
-            "STEP", "ENTERED", "CONTINUED", "RATE", "SHARE OF STARTS", "MEDIAN", "ABANDONED", "REMOVED", "REFUSALS",
+            "STEP", "ENTERED", "CONTINUED", "RATE", "SHARE OF STARTS", "MEDIAN", "ABANDONED", "SUPERSEDED", "REMOVED",
+            "REFUSALS",
         ]
-        return "\(flow)\n\n" + Table(header, rows, omittingIfNarrow: ["MEDIAN", "REMOVED"]).text(isWide: isWide)
+        let table = Table(header, rows, omittingIfNarrow: ["MEDIAN", "SUPERSEDED", "REMOVED"])
+        return "\(flow)\n\n\(table.text(isWide: isWide))"
     }
 
     private static func percent(_ part: Int, of whole: Int) -> String {
