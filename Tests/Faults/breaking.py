@@ -47,13 +47,7 @@ def kill_mail_server(service, crowd):
 
 def fill_disk(service, crowd):
     crowd.wait(0.3)
-    ballast = service.cluster / "ballast"
-    with ballast.open("wb", buffering=0) as file:
-        try:
-            while True:
-                file.write(bytes(1 << 16))
-        except OSError:
-            pass
+    ballast = service.fill_disk()
     # Some more writes succeed, because the current segment of the write-ahead log still has space.
     crowd.wait_for_failures(300)
     ballast.unlink()

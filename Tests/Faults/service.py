@@ -33,10 +33,10 @@ class Mailbox:
         self.changed = threading.Condition()
         self.start()
 
-    def start(self):
-        self.process = subprocess.Popen(
-            [os.environ["PYTHON"], ROOT / "scripts/mail-catcher", str(self.port)], stdout=subprocess.PIPE, text=True
-        )
+    def start(self, *options):
+        """Starts scripts/mail-catcher with these options."""
+        command = [os.environ["PYTHON"], ROOT / "scripts/mail-catcher", str(self.port), *options]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert json.loads(self.process.stdout.readline()) == {"port": self.port}
         threading.Thread(target=self.read, args=(self.process,), daemon=True).start()
 
@@ -88,8 +88,7 @@ class Service:
         self.cluster = self.folder / "cluster"
         self.clock = self.folder / "clock"
         if self.small_disk:
-            self.cluster.mkdir(mode=0o711)
-            subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400m,mode=711", "tmpfs", self.cluster], check=True)
+            self.mount_disk()
         self.start_postgres()
         self.mailbox = Mailbox()
         self.listen = self.port = free_port()
@@ -155,10 +154,27 @@ class Service:
         self.mailbox.kill()
         for proxy in self.proxies:
             proxy.stop()
-        subprocess.run([ROOT / "scripts/postgres", "stop", self.cluster], check=False, capture_output=True)
         log = self.folder / "server.log"
         if log.exists() and (keep := os.environ.get("FAULTS_LOG")):
             shutil.copy(log, keep)
+        self.remove_cluster()
+
+    def mount_disk(self):
+        self.cluster.mkdir(mode=0o711)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400m,mode=711", "tmpfs", self.cluster], check=True)
+
+    def fill_disk(self):
+        """Returns the file that fills the small disk."""
+        ballast = self.cluster / "ballast"
+        with ballast.open("wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(bytes(1 << 16))
+            except OSError:
+                return ballast
+
+    def remove_cluster(self):
+        self.stop_postgres()
         if self.small_disk:
             subprocess.run(["umount", self.cluster], check=True)
         else:
@@ -208,6 +224,9 @@ class Service:
             [ROOT / "scripts/postgres", "start", self.cluster], check=True, capture_output=True, text=True
         )
         self.database = result.stdout.strip()
+
+    def stop_postgres(self):
+        subprocess.run([ROOT / "scripts/postgres", "stop", self.cluster], check=False, capture_output=True)
 
     def postgres(self):
         """The process ids of PostgreSQL: first that of the postmaster, then those of its children."""
