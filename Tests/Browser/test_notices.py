@@ -86,6 +86,7 @@ def test_the_last_wrong_code_says_at_once_what_to_do(person, script):
     assert "Too many wrong codes. Get a new one." in kim.refusal("code") and not kim.find_all(".clock")
     again = kim.find("button.main")
     kim.wait_until(lambda: again.is_enabled() and again.text == "Get a new code", "the button")
+    assert again.get_attribute("aria-disabled") != "true"
     again.click()
     kim.wait_until(lambda: "We sent a new code." in notice(kim)[1], "the new code")
     assert kim.find("[name=code]").is_enabled() and kim.find("button.main").text == "Next"

@@ -318,7 +318,7 @@ def test_cancel_asks_for_confirmation_and_clears_the_browser_storage(person):
     kim.find("[data-cancel]").click()
     kim.find("dialog .danger").click()
     kim.wait_for_path("/signup?given-up")
-    assert "Sign-up cancelled" in kim.text
+    assert "Sign-up canceled" in kim.text
     assert kim.run_script("return sessionStorage.length") == 0
 
 

@@ -20,6 +20,8 @@ package struct SignInRules: Sendable {
         let fields = steps?.flatMap(\.fields) ?? []
         let hasPassword = fields.contains { $0.kind.takesSecret && $0.kind.repeatedField == nil }
         let hasAddress = fields.contains { $0.isIdentifier && type(of: $0.kind).name == EmailField.name }
+        // First, so that a mistake in `sign_in` does not make this key an unknown one.
+        startsSessionAtCommit = try entry.word("after_commit", among: ["session", "none"]) != "none"
         if let node = entry.node("sign_in") {
             let names = (node.sequence ?? []).compactMap { $0.scalar?.string }
             let methods = names.compactMap { Method(rawValue: $0) }
@@ -43,6 +45,5 @@ package struct SignInRules: Sendable {
         } else {
             methods = hasPassword ? [.password] : hasAddress ? [.code] : []
         }
-        startsSessionAtCommit = try entry.word("after_commit", among: ["session", "none"]) != "none"
     }
 }

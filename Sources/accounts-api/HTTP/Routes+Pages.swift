@@ -67,11 +67,14 @@ extension FlowSite {
             return Pages.seeOther(step.href)
         }
         do {
-            let answer = try await handle(request, context)
-            // After a sign-out, the next person at this browser wants a sign-up of their own, and must not see whose
-            // account the last one has created.
-            if act == .show, purpose == .signup, let account = draft.account, await !isSignedIn(request, as: account) {
-                return pages.response(pages.first(request, notice: nil, in: language), in: language)
+            var answer = try await handle(request, context)
+            // The next person at this browser must not see whose account it is, and after a sign-out wants a sign-up of
+            // their own.
+            if act == .show, let account = draft.account, await !isSignedIn(request, as: account) {
+                if purpose == .signup, signups.flow.signIn.startsSessionAtCommit {
+                    return pages.response(pages.first(request, notice: nil, in: language), in: language)
+                }
+                answer.remove("account")
             }
             return pages.response(to: act, answer, of: draft, in: language)
         } catch  where act == .commit {

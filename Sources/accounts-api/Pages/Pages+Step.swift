@@ -89,9 +89,11 @@ extension Pages {
         }
         // A code that takes no more guesses needs another code, or another draft.
         let isOver = step.fields.contains { form.isOver($0) }
+        let needsLink = hasOnlyGuesses && problem?.needsTicket == true
+        let needsCode = hasOnlyGuesses && !isOver && !needsLink && fields.contains { $0["is_used_up"] == true }
         members += [
-            .init("is_over", .bool(isOver)), .init("needs_link", .bool(problem?.needsTicket == true)),
-            .init("needs_code", .bool(!isOver && hasOnlyGuesses && fields.contains { $0["is_used_up"] == true })),
+            .init("is_over", .bool(isOver)), .init("needs_link", .bool(needsLink)),
+            .init("needs_code", .bool(needsCode)),
         ]
         return Page(
             template: .step,

@@ -164,7 +164,8 @@ extension Pages {
             ]
         }
         let edits = signups.flow.editableSteps
-        let isAboutConsents = { (step: Step) in step.fields.allSatisfy { $0.kind.accountPart == .consents } }
+        // The list of consents leads to the first step that asks for nothing else.
+        let consentStep = edits.first { $0.fields.allSatisfy { $0.kind.accountPart == .consents } }
         let consents = consents(overview.consents, in: language)
         return Page(
             template: .account,
@@ -177,7 +178,7 @@ extension Pages {
                 .init(
                     "editable",
                     .array(
-                        edits.filter { !isAboutConsents($0) }.map {
+                        edits.filter { $0.name != consentStep?.name }.map {
                             [
                                 "change": .string(language.messages.change(of: $0.shortTitle(in: language) ?? "")),
                                 "href": .string($0.href),
@@ -185,7 +186,7 @@ extension Pages {
                         }
                     )
                 ),
-                .init("consents_href", edits.first(where: isAboutConsents).map { .string($0.href) } ?? .null),
+                .init("consents_href", consentStep.map { .string($0.href) } ?? .null),
                 .init("address", session.account.email.map(JSON.string) ?? .null),
                 .init("has_password", .bool(overview.hasPassword)),
                 .init("has_authenticator", .bool(overview.hasAuthenticator)),

@@ -24,17 +24,21 @@ struct SignInPages: Sendable {
         let target = ReturnTarget(of: request, among: returnTargets)
         let isAnew = request.uri.queryParameters["anew"] != nil
         if !isAnew, try await current(context) != nil { return Pages.seeOther(target.url ?? "/account") }
+        let hint = AddressHint(of: request, target.authorization)
+        guard sessions.flow.signIn.methods.contains(.password) else {
+            let query = hint.map { "login_hint=\($0.encoded)" } ?? Self.notice(of: request).map { "\($0.key)" }
+            return Pages.seeOther(target.carried(by: query.map { "/sign-in/mail?\($0)" } ?? "/sign-in/mail"))
+        }
+        return response(signInForm(hint?.text ?? "").carrying(target), notice: Self.notice(of: request)?.value, context)
+    }
+
+    /// What the query of the first page of a sign-in tells, such as `/sign-in?ended`.
+    private static func notice(of request: Request) -> (key: String, value: Word)? {
         let notices: [String: Word] = [
             "signed-out": .signedOut, "known": .deviceKnown, "ended": .sessionEnded, "over": .signInOver,
         ]
-        let hint = AddressHint(of: request, target.authorization)
-        guard sessions.flow.signIn.methods.contains(.password) else {
-            return Pages.seeOther(
-                target.carried(by: hint.map { "/sign-in/mail?login_hint=\($0.encoded)" } ?? "/sign-in/mail")
-            )
-        }
-        let notice = notices[String((request.uri.query ?? "").prefix { $0 != "&" })]
-        return response(signInForm(hint?.text ?? "").carrying(target), notice: notice, context)
+        let key = String((request.uri.query ?? "").prefix { $0 != "&" })
+        return notices[key].map { (key, $0) }
     }
 
     private func signInForm(_ identifier: String = "", isKept: Bool = false) -> FormPage {
@@ -85,7 +89,8 @@ struct SignInPages: Sendable {
     @Sendable func showMail(_ request: Request, _ context: RequestScope) -> Response {
         let target = ReturnTarget(of: request, among: returnTargets)
         let hint = AddressHint(of: request, target.authorization)?.text ?? ""
-        return response(askingMailForm(identifier: hint).carrying(target), context)
+        let form = askingMailForm(identifier: hint).carrying(target)
+        return response(form, notice: Self.notice(of: request)?.value, context)
     }
 
     /// The form that asks whom to mail a code. Unless the flow lets the code sign in, it only makes the device known.

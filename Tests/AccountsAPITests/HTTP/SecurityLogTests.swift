@@ -56,9 +56,19 @@ struct SecurityLogTests {
             #expect(sent["limits"]?.string?.split(separator: " ").contains("mails_to_address") == true, "\(sent)")
             #expect(refused["problem"] == "validation-failed", "\(refused)")
             #expect(refused["request_id"]?.string == response.headers[.requestID])
-            #expect(!site.log.text.contains("nightingale"))
+            let code = try await site.service.readCode(for: "kim@nightingale.example")
+            _ = try await kim.put("code", ["code": .string(code)])
+            let phrase: JSON = "a pass phrase of mine"
+            _ = try await kim.put("password", ["password": phrase, "confirmation": phrase])
+            let hashed = try #require(site.log.lines.last { $0["message"] == "work of the request" })
+            #expect(hashed["step"] == "password" && hashed["hashes"] == 1, "\(hashed)")
+            guard case .number(let hashTime)? = hashed["hash_ms"] else { throw SignupFailure() }
+            #expect(hashTime > 0)
+            for typed in ["nightingale", "pass phrase"] { #expect(!site.log.text.contains(typed)) }
         }
     }
+
+    private struct SignupFailure: Error {}
 
     @Test func `a request from another site leaves one line`() async throws {
         try await TestServer.with { site in

@@ -465,10 +465,18 @@ struct PageTests {
         try await TestServer.with(limits: limits) { site in
             let kim = PageVisitor(site)
             _ = try await kim.fill(through: "email")
+            let code = try await site.service.readCode(for: "kim@example.com")
+            let wrong = code == "000000" ? "000001" : "000000"
             try TestSupport.Session().letPass("2 minutes")
             let page = try await kim.post("/signup/code/resend")
             #expect(page.status == 429 && page.has("its link sends you a new one") && page.has("name=\"code\""))
             #expect(!page.has("action=\"/signup/code/resend\"") && !page.has(">Next</button>"), "only the link helps")
+            for _ in 1...5 { _ = try await kim.post("/signup/code", "code=\(wrong)") }
+            let usedUp = try await kim.post("/signup/code/resend")
+            #expect(usedUp.status == 429 && !usedUp.has("form=\"resend\""), "no button without its form")
+            let other = PageVisitor(site)
+            let address = try await other.fill(through: "email")
+            #expect(address.status == 429 && address.has(">Next</button>"), "another address can still be typed")
         }
     }
 

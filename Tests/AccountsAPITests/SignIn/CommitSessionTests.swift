@@ -100,6 +100,15 @@ struct CommitSessionTests {
         }
     }
 
+    @Test func `a page says that the account is ready, although nobody is signed in`() async throws {
+        try await TestServer.with(flow: standardFlow(with: "after_commit: none")) { site in
+            let kim = PageVisitor(site)
+            _ = try await kim.fill(through: "terms")
+            let done = try await kim.post("/signup/commit")
+            #expect(done.has("Your account is ready") && !done.has("kim@example.com"))
+        }
+    }
+
     @Test func `a commit on a page signs in, too`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)

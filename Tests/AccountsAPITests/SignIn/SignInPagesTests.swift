@@ -87,7 +87,7 @@ struct SignInPagesTests {
             _ = try await kim.post("/sign-in/second-factor", "code=\(person.code)")
             let page = try await kim.open("/account/authenticator")
             #expect(!page.has("action=\"/account/authenticator/remove\""))
-            for (path, warning) in [("codes", "will stop working"), ("remove", "with your password alone")] {
+            for (path, warning) in [("codes", "will stop working"), ("remove", "without a code from the app")] {
                 #expect(page.has("href=\"/account/authenticator/\(path)\""))
                 let question = try await kim.open("/account/authenticator/\(path)")
                 #expect(question.has(warning) && question.has("action=\"/account/authenticator/\(path)\""))

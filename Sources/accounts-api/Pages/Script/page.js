@@ -10,7 +10,7 @@ const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 const form = document.getElementById("answers");
 /// False on the first page, whose form starts the sign-up: the server has no draft yet to check values for.
 const hasDraft = !!form?.dataset.draft;
-const nextButton = form && one("button.main", form);
+const nextButton = form && one("button.main:not([form])", form);
 const language = document.documentElement.lang;
 
 /// What screen readers say, one element for each text.

@@ -95,6 +95,7 @@ function stepBody() {
 }
 
 const isOver = (errors) =>
+  one("[data-resend]") &&
   errors.some(({ code, params }) => /^code_(exhausted|expired)$/.test(code) || params?.attempts_left === 0);
 
 function showErrors(errors) {
