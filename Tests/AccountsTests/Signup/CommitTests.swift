@@ -137,7 +137,11 @@ struct CommitTests {
             try await service.deliver()
             let mails = service.mailbox.mails
             #expect(mails.map(\.to) == ["kim@example.com", "kim@example.com"])
-            let text = Language.english.messages.accountCreated(serviceName: "Acme", address: "kim@example.com")
+            let text = Language.english.messages.accountCreated(
+                serviceName: "Acme",
+                address: "kim@example.com",
+                contact: "https://acme.example/help"
+            )
             #expect(mails.last?.subject == text.subject)
             #expect(mails.last?.text == text.text)
         }
