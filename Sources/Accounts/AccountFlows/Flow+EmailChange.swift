@@ -2,9 +2,7 @@ extension Flow {
     /// The flow in which a signed-in person proves another address and moves the account to it. Nil unless this flow
     /// has an address that identifies the account, and a code that proves it.
     package var emailChange: Flow? {
-        guard let address = fields.first(where: { $0.isIdentifier && $0.kind is EmailField }),
-            let (code, _) = code(proving: address.name)
-        else { return nil }
+        guard let (address, code) = provedIdentifier else { return nil }
         return with(
             .emailChange,
             [

@@ -12,9 +12,8 @@ extension Flow {
     /// and kinds, and the address and the passwords are required; the field `second_factor` is new. Nil unless this flow
     /// has an address that identifies the account, a code that proves it, and a password.
     package var recovery: Flow? {
-        guard let address = fields.first(where: { $0.isIdentifier && $0.kind is EmailField }),
-            let (code, _) = code(proving: address.name),
-            let password = fields.first(where: { $0.kind is PasswordField })
+        guard let (address, code) = provedIdentifier,
+            let password = fields.first(where: { $0.kind.takesSecret && $0.kind.repeatedField == nil })
         else { return nil }
         let confirmation = fields.first { $0.kind.repeatedField == password.name }
         let factor = Field(

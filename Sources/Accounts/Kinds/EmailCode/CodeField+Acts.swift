@@ -111,6 +111,14 @@ extension Flow {
         return nil
     }
 
+    /// The address that identifies the accounts, and the code that proves it; nil if the flow has none.
+    var provedIdentifier: (address: Field, code: Field)? {
+        for field in fields where field.isIdentifier {
+            if let (code, _) = code(proving: field.name) { return (field, code) }
+        }
+        return nil
+    }
+
     /// True if the flow has a code field, which proves an address.
     var provesAddress: Bool { fields.contains { $0.kind is CodeField } }
 }
