@@ -68,7 +68,7 @@ package struct Step: Sendable {
     package var isEditable = false
     package let titles: [Language: String]
     /// What a list of steps calls the step; empty if its title suits that, too.
-    package var shortTitles: [Language: String] = [:]
+    var shortTitles: [Language: String] = [:]
     package let fields: [Field]
     /// The path of the flow, or ``accountPath`` if the step is one of ``Flow/editableSteps``.
     var root = FlowPurpose.signup.path

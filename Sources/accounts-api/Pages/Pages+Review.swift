@@ -30,10 +30,7 @@ extension Pages {
             let asksForCode = step.fields.allSatisfy { $0.kind.provedField != nil }
             let asksForGuess = asksForCode || isRecovery && step.fields.allSatisfy(\.kind.takesGuess)
             let isConfirmed = asksForGuess && summary["state"] == "complete"
-            // The title of such a step may tell the person what to do, such as "Check your email".
-            let title =
-                asksForCode && step.shortTitles[language] == nil
-                ? language.messages.text(.mailedCode) : step.shortTitle(in: language) ?? ""
+            let title = step.shortTitle(in: language) ?? ""
             return [
                 "title": .string(title), "change": .string(language.messages.change(of: title)),
                 "href": .string(step.href), "fields": .array(fields),

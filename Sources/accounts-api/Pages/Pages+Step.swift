@@ -67,7 +67,7 @@ extension Pages {
             members.append(.init("keep", .string(progress.next?.href ?? signups.flow.review)))
         }
         let hasOnlyGuesses = step.fields.allSatisfy(\.kind.takesGuess)
-        members.append(.init("is_closed", .bool(hasOnlyGuesses && fields.allSatisfy { $0["is_set"] == true })))
+        let isClosed = hasOnlyGuesses && fields.allSatisfy { $0["is_set"] == true }
         if shown["code_expires_at"] != nil, let address = form.addressOfCode {
             members.append(.init("address", .string(address)))
         }
@@ -92,8 +92,9 @@ extension Pages {
         let needsLink = hasOnlyGuesses && problem?.needsTicket == true
         let needsCode = hasOnlyGuesses && !isOver && !needsLink && fields.contains { $0["is_used_up"] == true }
         members += [
-            .init("is_over", .bool(isOver)), .init("needs_link", .bool(needsLink)),
-            .init("needs_code", .bool(needsCode)),
+            .init("has_next", .bool(!isClosed && !isOver && !needsLink && !needsCode)),
+            .init("is_closed", .bool(isClosed)), .init("is_over", .bool(isOver)), .init("needs_code", .bool(needsCode)),
+            .init("can_resend", .bool(shown["code_expires_at"] != nil && !isOver && !needsLink)),
         ]
         return Page(
             template: .step,
