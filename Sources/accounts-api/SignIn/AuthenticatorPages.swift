@@ -25,41 +25,39 @@ struct AuthenticatorPages: Sendable {
     }
 
     @Sendable func askForNewCodes(_ request: Request, _ context: RequestScope) async throws -> Response {
-        try await ask(
-            FormPage(
-                title: .newRecoveryCodes,
-                text: [.newRecoveryCodesText],
-                action: "\(Self.path)/codes",
-                button: .newRecoveryCodes,
-                back: Self.path,
-                isOfAccount: true
-            ),
-            context
-        )
+        try await ask(.newRecoveryCodes, .newRecoveryCodesText, sendingTo: "codes", context)
     }
 
     @Sendable func askToRemove(_ request: Request, _ context: RequestScope) async throws -> Response {
-        try await ask(
-            FormPage(
-                title: .removeAuthenticator,
-                text: [.removeAuthenticatorText],
-                action: "\(Self.path)/remove",
-                button: .removeAuthenticator,
-                isDangerous: true,
-                back: Self.path,
-                isOfAccount: true
-            ),
-            context
-        )
+        try await ask(.removeAuthenticator, .removeAuthenticatorText, sendingTo: "remove", isDangerous: true, context)
     }
 
-    /// Shows the form of a change of the authenticator app, if the person may make it.
-    private func ask(_ form: FormPage, _ context: RequestScope) async throws -> Response {
+    /// Asks whether to make a change of the authenticator app, if the person may make it.
+    ///
+    /// - Parameters:
+    ///   - title: the title, which is also the text of the button.
+    ///   - action: the last part of the path to which the form is sent.
+    private func ask(
+        _ title: Word,
+        _ text: Word,
+        sendingTo action: String,
+        isDangerous: Bool = false,
+        _ context: RequestScope
+    ) async throws -> Response {
         let current = try await signIn.required(context)
         guard current.isConfirmed else { return Self.confirm(then: .account) }
         guard try await sessions.overview(of: current.account.id).hasAuthenticator else {
             return Pages.seeOther(Self.path)
         }
+        let form = FormPage(
+            title: title,
+            text: [text],
+            action: "\(Self.path)/\(action)",
+            button: title,
+            isDangerous: isDangerous,
+            back: Self.path,
+            isOfAccount: true
+        )
         return signIn.response(form, context)
     }
 
@@ -132,33 +130,13 @@ struct AuthenticatorPages: Sendable {
 
 extension AuthenticatorPages {
     var operations: [Operation] {
-        func send(
-            _ path: String,
-            _ name: String,
-            _ handle: @escaping @Sendable (Request, RequestScope) async throws -> Response
-        ) -> Operation {
-            .init(
-                .post,
-                path,
-                .form(name, secretMembers: []),
-                responses: [.seeOther: .nothing, .ok: .page],
-                .signInPage(handle)
-            )
-        }
-        func show(
-            _ path: String,
-            _ name: String,
-            _ handle: @escaping @Sendable (Request, RequestScope) async throws -> Response
-        ) -> Operation {
-            .init(.get, path, .page(name), responses: [.ok: .page], .signInPage(handle))
-        }
-        return [
-            show("account/authenticator", "showAuthenticatorPage", self.show),
-            show("account/authenticator/codes", "askForNewCodes", askForNewCodes),
-            show("account/authenticator/remove", "askToRemoveAuthenticator", askToRemove),
-            send("account/authenticator", "authenticatorForm", add),
-            send("account/authenticator/codes", "recoveryCodesForm", newCodes),
-            send("account/authenticator/remove", "removeAuthenticatorForm", remove),
+        [
+            .page("account/authenticator", "showAuthenticatorPage", show),
+            .page("account/authenticator/codes", "askForNewCodes", askForNewCodes),
+            .page("account/authenticator/remove", "askToRemoveAuthenticator", askToRemove),
+            .form("account/authenticator", "authenticatorForm", add),
+            .form("account/authenticator/codes", "recoveryCodesForm", newCodes),
+            .form("account/authenticator/remove", "removeAuthenticatorForm", remove),
         ]
     }
 }

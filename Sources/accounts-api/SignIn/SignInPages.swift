@@ -325,40 +325,19 @@ struct SignInPages: Sendable {
 extension SignInPages {
     var operations: [Operation] {
         let password: Set<String> = ["password"]
-        func show(
-            _ path: String,
-            _ name: String,
-            _ handle: @escaping @Sendable (Request, RequestScope) async throws -> Response
-        ) -> Operation {
-            .init(.get, path, .page(name), responses: [.ok: .page], .signInPage(handle))
-        }
-        func send(
-            _ path: String,
-            _ name: String,
-            secretMembers: Set<String> = [],
-            _ handle: @escaping @Sendable (Request, RequestScope) async throws -> Response
-        ) -> Operation {
-            .init(
-                .post,
-                path,
-                .form(name, secretMembers: secretMembers),
-                responses: [.seeOther: .nothing, .ok: .page],
-                .signInPage(handle)
-            )
-        }
         return [
-            show("sign-in", "showSignIn", showSignIn),
-            send("sign-in", "signInForm", secretMembers: password, signIn),
-            show("sign-in/second-factor", "showSecondFactor", showSecondFactor),
-            send("sign-in/second-factor", "secondFactorForm", enterSecondFactor),
-            show("sign-in/recovery-code", "showRecoveryCode", showRecoveryCode),
-            send("sign-in/recovery-code", "recoveryCodeForm", enterRecoveryCode),
-            show("sign-in/mail", "showMail", showMail), send("sign-in/mail", "mailCodeForm", mailCode),
-            show("sign-in/code", "showMailedCode", showCode),
-            send("sign-in/code", "mailedCodeForm", enterCode),
-            show("session/ticket", "showSignInTicket", showTicket),
-            send("session/ticket/redeem", "signInTicketForm", redeemTicket),
-            show(".well-known/change-password", "changePasswordURL") { _, _ in Pages.seeOther("/account/password") },
+            .page("sign-in", "showSignIn", showSignIn),
+            .form("sign-in", "signInForm", secretMembers: password, signIn),
+            .page("sign-in/second-factor", "showSecondFactor", showSecondFactor),
+            .form("sign-in/second-factor", "secondFactorForm", enterSecondFactor),
+            .page("sign-in/recovery-code", "showRecoveryCode", showRecoveryCode),
+            .form("sign-in/recovery-code", "recoveryCodeForm", enterRecoveryCode),
+            .page("sign-in/mail", "showMail", showMail), .form("sign-in/mail", "mailCodeForm", mailCode),
+            .page("sign-in/code", "showMailedCode", showCode),
+            .form("sign-in/code", "mailedCodeForm", enterCode),
+            .page("session/ticket", "showSignInTicket", showTicket),
+            .form("session/ticket/redeem", "signInTicketForm", redeemTicket),
+            .page(".well-known/change-password", "changePasswordURL") { _, _ in Pages.seeOther("/account/password") },
             .init(
                 .post,
                 "account/sign-out",
@@ -366,20 +345,45 @@ extension SignInPages {
                 responses: [.seeOther: .nothing],
                 .signInPage(signOut)
             ),
-            show("account/confirm", "showConfirmation", showConfirmation),
-            send("account/confirm", "confirmForm", secretMembers: password, confirm),
-            show("account/password", "showPassword", showPassword),
-            send(
+            .page("account/confirm", "showConfirmation", showConfirmation),
+            .form("account/confirm", "confirmForm", secretMembers: password, confirm),
+            .page("account/password", "showPassword", showPassword),
+            .form(
                 "account/password",
                 "passwordForm",
                 secretMembers: sessions.flow.secretMembers,
                 changePassword
             ),
-            show("account/email", "showEmail", showEmail),
-            send("account/email", "emailForm", startEmailChange),
-            show("account/erase", "showErase", showErase),
-            send("account/erase", "eraseForm", erase),
+            .page("account/email", "showEmail", showEmail),
+            .form("account/email", "emailForm", startEmailChange),
+            .page("account/erase", "showErase", showErase),
+            .form("account/erase", "eraseForm", erase),
         ]
+    }
+}
+
+extension Operation {
+    typealias PageHandler = @Sendable (Request, RequestScope) async throws -> Response
+
+    /// A page of the sign-in or the account.
+    static func page(_ path: String, _ name: String, _ handle: @escaping PageHandler) -> Operation {
+        .init(.get, path, .page(name), responses: [.ok: .page], .signInPage(handle))
+    }
+
+    /// What a form of such a page sends.
+    static func form(
+        _ path: String,
+        _ name: String,
+        secretMembers: Set<String> = [],
+        _ handle: @escaping PageHandler
+    ) -> Operation {
+        .init(
+            .post,
+            path,
+            .form(name, secretMembers: secretMembers),
+            responses: [.seeOther: .nothing, .ok: .page],
+            .signInPage(handle)
+        )
     }
 }
 
