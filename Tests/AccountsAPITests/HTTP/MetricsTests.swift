@@ -1,8 +1,8 @@
-import Accounts
 import Foundation
 import TestSupport
 import Testing
 
+@testable import Accounts
 @testable import accounts_api
 
 @Suite("Metrics for Prometheus", .freshDatabase, .timeLimit(.minutes(3)))
@@ -28,6 +28,24 @@ struct MetricsTests {
             let data = output.fileHandleForReading.readDataToEndOfFile()
             process.waitUntilExit()
             return try JSONDecoder().decode([String: Double].self, from: data)
+        }
+    }
+
+    @Test func `a step that a page sends is measured, too`() async throws {
+        try await TestServer.with { site in
+            let steps = site.service.signups.metrics.steps
+            func count(_ outcome: String) -> Double? {
+                steps.family.samples.first {
+                    $0.suffix == "_count" && $0.labels.map(\.value) == ["email", outcome]
+                }?
+                .value
+            }
+            let kim = PageVisitor(site)
+            let first = try await kim.open("/signup")
+            let refused = try await kim.post("/signup", "\(first.hidden)&email=kim")
+            #expect(refused.status == 422 && count("validation-failed") == 1 && count("accepted") == nil)
+            #expect(try await kim.post("/signup/email", "email=kim%40example.com").path == "/signup/code")
+            #expect(count("accepted") == 1)
         }
     }
 
