@@ -147,7 +147,7 @@ class Mail(Breakdown):
             ),
             Command(
                 f"accounts-api drafts why {person.address}",
-                "For a person who asks. (`drafts why` is under *Why a sign-up is stuck*.)",
+                "This answers a person who asks for the code. (`drafts why` is under *Why a sign-up is stuck*.)",
                 is_in_runbook=False,
             ),
             Command(
@@ -196,15 +196,13 @@ class Keys(Breakdown):
         return [Command("accounts-api doctor"), Command(HEALTH, is_in_runbook=False)]
 
 
-class Disk(Breakdown):
+class Disk(Database):
     title = "The disk of the database is full"
     happens = (
         "The file system of PostgreSQL is full. PostgreSQL answers reads, until it needs a new segment of its "
         "write-ahead log; then it stops, and cannot start again before there is space."
     )
     people = "503 for all that writes, and soon for everything. Nothing that was acknowledged is lost."
-    runbook = "accountsdatabaseaway"
-    alarms = frozenset({"AccountsDatabaseAway", "AccountsServerErrors"})
     panels = ("Database availability", "Error rate", "Started and completed")
     mending = "Free space on the disk or enlarge it, and start PostgreSQL. The servers connect by themselves."
 
@@ -232,10 +230,7 @@ class Disk(Breakdown):
 
     def mend(self):
         self.ballast.unlink()
-        self.world.start_postgres()
-
-    def afterwards(self):
-        return [Command(IN_RECOVERY), Command(HEALTH, is_in_runbook=False)]
+        super().mend()
 
 
 class Flood(Breakdown):
@@ -331,7 +326,7 @@ class Botnet(Flood):
         return [
             Command("accounts-api drafts funnel --since 1d"),
             Command("accounts-api drafts list --step email --limit 5", is_in_runbook=False),
-            Command(BY_SITE, "Few refusals, and from nobody in particular:"),
+            Command(BY_SITE, "There are few refusals, and no network stands out:"),
         ]
 
     def afterwards(self):

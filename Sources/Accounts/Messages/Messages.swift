@@ -165,8 +165,7 @@ extension Messages {
     /// The mail about a change of an account.
     ///
     /// - Parameters:
-    ///   - link: the URL of the page on which a person who cannot sign in chooses a new password. If there is none,
-    ///     because accounts have no password, that of the account.
+    ///   - link: the URL of the recovery, or of the account if accounts have no password.
     ///   - hasPassword: whether accounts have a password.
     package func accountChanged(
         _ notice: AccountNotice,

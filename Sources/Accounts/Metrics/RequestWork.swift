@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// What the service does for one request, for the log. Contains only names of limits, numbers and times.
 package final class RequestWork: Sendable {
-    /// The work of the request that the present task answers; nil if nobody wants to know it.
+    /// The work of the request that the present task answers; nil unless it is logged.
     @TaskLocal package static var current: RequestWork?
 
     package struct Totals: Sendable {

@@ -13,7 +13,7 @@ enum Question {
         guard ["y", "yes"].contains(readLine()?.lowercased()) else { throw Refused(description: refusal) }
     }
 
-    /// Throws if standard input is not a terminal, because nobody could answer then.
+    /// Throws if standard input is not a terminal, on which a person can answer.
     static func checkTerminal() throws {
         guard isatty(STDIN_FILENO) == 1 else { throw ValidationError("pass --yes: this cannot be undone") }
     }

@@ -22,7 +22,7 @@ struct FormPage {
     /// The name of the account for password managers, on a page without a field for it; nil if the page names no
     /// account.
     var accountName: String?
-    /// Whose account the page is about, in large letters; nil if the page does not say it.
+    /// The address or username of the account that the page is about; nil if the page does not show it.
     var subject: String?
     /// The text of the button that sends the form; nil for a page without a form.
     var button: Word?
@@ -88,7 +88,7 @@ extension Pages {
             ["text": .string(messages.text(next.label)), "href": .string(next.href)]
         }
         // Without a form, the page itself has to say what was wrong with the answer.
-        let refusal = form.button == nil ? problem.flatMap { Array($0.messagesByField.values).first } : nil
+        let refusal = form.button == nil ? problem?.messagesByField.values.first : nil
         var page = Page(
             template: .form,
             title: messages.text(form.title),

@@ -56,7 +56,7 @@ struct CredentialNoticeTests {
             let mails = try await Self.notices(after: count, site)
             #expect(mails.map(\.subject) == [subject] && mails.map(\.to) == [Self.old])
             #expect(mails.allSatisfy { $0.text.contains("If this wasn't you") })
-            // Whoever has made the change may have locked the owner out, so the link works without signing in.
+            // The person who made the change may have locked the owner out, so the link must work without a sign-in.
             let lines = try #require(mails.first).text.split(separator: "\n")
             #expect(lines.contains("http://localhost:8080/recovery") == (change != "erasure"))
             #expect(lines.last == "https://acme.example/help")

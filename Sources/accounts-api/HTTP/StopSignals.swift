@@ -1,0 +1,21 @@
+/// Decides what a stop signal means.
+struct StopSignals {
+    enum Meaning {
+        case shutDown
+        /// Some programs, such as timeout(1), send a signal to the process and then to its group. Both mean the same.
+        case ignored
+        /// End at once.
+        case end
+    }
+
+    private var first: ContinuousClock.Instant?
+
+    /// The first signal shuts down. A signal within half a second after it is ignored, and a later one ends at once.
+    mutating func receive(at time: ContinuousClock.Instant) -> Meaning {
+        guard let first else {
+            first = time
+            return .shutDown
+        }
+        return time - first < .milliseconds(500) ? .ignored : .end
+    }
+}
