@@ -120,7 +120,7 @@ package struct EventSender: Sendable {
                 : delay == nil ? "event not delivered, gave up" : "event not delivered, will retry",
             metadata: [
                 "event": "\(delivery.event.id)", "application": "\(subscriber.id)", "reason": "\(failure.reason)",
-                "attempt": "\(delivery.attempts)",
+                "attempt": "\(delivery.attempts)", "trace_id": "\(delivery.event.traceID)",
             ]
         )
         try await queue.postpone(

@@ -169,6 +169,24 @@ struct EventSenderTests {
         }
     }
 
+    @Test func `all attempts of an event are one trace, and each has a parent id of its own`() async throws {
+        try await TestSignups.with { service in
+            let sender = try await sender(service, [Self.subscriber("shop")])
+            transport.answer(Self.shopURL, with: .failed("Timeout was reached"))
+            try cause(1, of: [UUID()])
+            var requests = try await deliverAll(sender)
+            try letPass("1 hour")
+            requests += try await deliverAll(sender)
+            let traces = try requests.map { request in
+                let form = /00-(?<trace>[0-9a-f]{32})-(?<parent>[0-9a-f]{16})-01/
+                return try #require(request.header("traceparent")?.wholeMatch(of: form)?.output)
+            }
+            let id = try #require(requests.first?.header("webhook-id"))
+            #expect(traces.map { String($0.trace) } == [String](repeating: id.filter { $0 != "-" }, count: 2))
+            #expect(traces.first?.parent != traces.last?.parent)
+        }
+    }
+
     @Test(arguments: [301, 302, 307, 400, 404])
     func `a redirect or a 4xx status is a failure`(status: Int) async throws {
         try await TestSignups.with { service in
