@@ -40,6 +40,7 @@ package enum Schema {
         Script("0018-delivery-claims", PackageResources._018_delivery_claims_sql, isCompatible: true),
         Script("0019-left-digests", PackageResources._019_left_digests_sql, isCompatible: true),
         Script("0020-mail-traces", PackageResources._020_mail_traces_sql, isCompatible: true),
+        Script("0021-mail-of-accounts", PackageResources._021_mail_of_accounts_sql, isCompatible: true),
     ]
 
     /// SQL functions, each in a file of its name with all its overloads. A function stands after those that it calls. Each

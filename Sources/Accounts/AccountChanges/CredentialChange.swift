@@ -84,16 +84,25 @@ extension Sessions {
     /// The statement that inserts a mail to the address of the account if the condition is true; none if the account
     /// has no address.
     func mail(about notice: AccountNotice, to account: Account, in language: Language, when condition: SQL) -> [SQL] {
-        account.email.map { [signups.mail(about: notice, to: $0, in: language, when: condition)] } ?? []
+        account.email.map {
+            [signups.mail(about: notice, on: account.id, to: $0, in: language, when: condition)]
+        } ?? []
     }
 }
 
 extension Signups {
-    func mail(about notice: AccountNotice, to address: String, in language: Language, when condition: SQL) -> SQL {
+    /// The statement that inserts a mail about the account to the address if the condition is true.
+    func mail(
+        about notice: AccountNotice,
+        on account: ID<Account>,
+        to address: String,
+        in language: Language,
+        when condition: SQL
+    ) -> SQL {
         let mail = outbox.seal(.init(to: address, language: language, code: nil), from: network, on: Date())
         return """
-            INSERT INTO outbox (id, network, recipient, turn, template, sealed, useless_after)
-            SELECT \(mail.id), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)), \(notice.rawValue), \(mail.sealed),
+            INSERT INTO outbox (id, account, network, recipient, turn, template, sealed, useless_after)
+            SELECT \(mail.id), \(account), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)), \(notice.rawValue), \(mail.sealed),
                    now() + interval '7 days'
              WHERE \(condition)
             """

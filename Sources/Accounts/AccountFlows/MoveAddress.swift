@@ -111,8 +111,8 @@ extension Signups {
               FROM \(plan.owner)
             """,
             """
-            INSERT INTO outbox (id, draft, network, recipient, turn, template, sealed, useless_after)
-            SELECT \(mail.id), \(plan.draft.id), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
+            INSERT INTO outbox (id, draft, account, network, recipient, turn, template, sealed, useless_after)
+            SELECT \(mail.id), \(plan.draft.id), id, \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
                    \(AddressChange.template), \(mail.sealed), \(until) FROM \(plan.owner)
             """,
         ]

@@ -23,10 +23,18 @@ extension Sessions {
             "DELETE FROM \(SQL(stringLiteral: table)) WHERE account = \(account) AND \(isRestored)"
         }
         var mails = [
-            signups.mail(about: .addressRestored, to: left.address.rawValue, in: left.language, when: isRestored)
+            signups.mail(
+                about: .addressRestored,
+                on: account,
+                to: left.address.rawValue,
+                in: left.language,
+                when: isRestored
+            )
         ]
         if let present = left.present, present != left.address.rawValue {
-            mails.append(signups.mail(about: .addressWithdrawn, to: present, in: left.language, when: isRestored))
+            mails.append(
+                signups.mail(about: .addressWithdrawn, on: account, to: present, in: left.language, when: isRestored)
+            )
         }
         let restored = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             let rows = try await database.transaction(

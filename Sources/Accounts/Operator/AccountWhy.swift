@@ -62,8 +62,7 @@ package struct SignInDiagnosis: Sendable {
 extension Operator {
     /// Returns the facts about the sign-in to the account; nil if the account does not exist.
     ///
-    /// Does not find the limits of a single network or browser: nothing in their rows belongs to an account. Of dead mail it
-    /// finds that of drafts only, because a dead mail does not keep its recipient.
+    /// Does not find the limits of a single network or browser: nothing in their rows belongs to an account.
     package func diagnosis(of id: ID<Account>) async throws(DatabaseError) -> SignInDiagnosis? {
         let rows = try await database.transaction(
             """
@@ -114,7 +113,7 @@ extension Operator {
             findings.append(.addressLeft(at: leftAt, restorableUntil: until))
         }
         if let address {
-            findings += try await [lateMail(to: address), deadMail(to: address)].compactMap { $0 }
+            findings += try await [lateMail(to: address), deadMail(about: id, to: address)].compactMap { $0 }
         }
         let sessions = try ListedSession.all(in: rows[3], signups.keys)
         if disabledAt == nil, let last = sessions.first {
@@ -188,14 +187,18 @@ extension Operator {
         return since.map { .mailWaits(count: count, since: $0, lastError: lastError) }
     }
 
-    /// A finding about the dead mails of unfinished drafts with the address; nil if there is none.
-    private func deadMail(to address: EmailAddress) async throws(DatabaseError) -> SignInFinding? {
+    /// A finding about the dead mails about the account, and of unfinished drafts with its address; nil if there is none.
+    private func deadMail(
+        about account: ID<Account>,
+        to address: EmailAddress
+    ) async throws(DatabaseError) -> SignInFinding? {
         let (count, at, lastError) = try await database.read(
             """
             SELECT count(*), max(finished_at), (array_agg(last_error ORDER BY finished_at DESC))[1] FROM outbox
              WHERE state = 'dead' AND last_error IS NOT NULL
-               AND draft IN (SELECT id FROM drafts WHERE account_id IS NULL
-                                AND email_digest = ANY (\(ByteStrings(signups.addressDigests(address)))))
+               AND (account = \(account)
+                    OR draft IN (SELECT id FROM drafts WHERE account_id IS NULL
+                                    AND email_digest = ANY (\(ByteStrings(signups.addressDigests(address))))))
             """
         ).only.decode(Int.self, Date?.self, String?.self)
         guard let at, let lastError else { return nil }

@@ -9,6 +9,8 @@ package struct OutboxRow: Sendable {
     package let recipient: String?
     /// The draft that has caused the mail; nil for mail that another request has caused.
     package let draft: ID<Draft>?
+    /// The account that the mail is about; nil for mail about a draft. The account may be erased.
+    package let account: ID<Account>?
     package let attempts: Int
     package let createdAt, dueAt: Date
     /// The time at which the mail was delivered or given up; nil if it waits.
@@ -37,7 +39,7 @@ package struct OutboxFilter: Sendable {
     package var state: OutboxRow.State?
     /// Selects mails that this draft has caused.
     package var draft: ID<Draft>?
-    /// Selects waiting mails to this address, and all mails of unfinished drafts with this address.
+    /// Selects waiting mails to this address, and all mails of its account and of unfinished drafts with it.
     package var email: EmailAddress?
 
     package init(state: OutboxRow.State? = nil, draft: ID<Draft>? = nil, email: EmailAddress? = nil) {
@@ -104,6 +106,7 @@ extension Operator {
         if let email = filter.email {
             all = """
                 \(all) AND (state = 'waiting' AND recipient = ANY (\(ByteStrings(signups.outbox.recipients(email))))
+                            OR account IN (SELECT id FROM accounts WHERE email = \(email.rawValue))
                             OR draft IN (SELECT id FROM drafts WHERE account_id IS NULL
                                             AND email_digest = ANY (\(ByteStrings(signups.addressDigests(email))))))
                 """
@@ -112,7 +115,7 @@ extension Operator {
     }
 
     private static let mailColumns: SQL =
-        "id, template, state, sealed, draft, attempts, created_at, due_at, finished_at, last_error, reply, now() AS time"
+        "id, template, state, sealed, draft, account, attempts, created_at, due_at, finished_at, last_error, reply, now() AS time"
 
     /// Decodes the columns of ``mailColumns``. Returns nil for the row that stands for an empty page.
     private func mail(_ columns: inout Columns) throws(DatabaseError) -> OutboxRow? {
@@ -126,6 +129,7 @@ extension Operator {
             state: OutboxRow.State(rawValue: state) ?? .waiting,
             recipient: sealed.flatMap { signups.outbox.open($0, of: id)?.to }.flatMap(EmailAddress.init)?.masked,
             draft: try columns.next(),
+            account: try columns.next(),
             attempts: try columns.next(),
             createdAt: try columns.next(),
             dueAt: try columns.next(),

@@ -32,7 +32,7 @@ extension Operator {
             "DELETE FROM \(SQL(stringLiteral: table)) WHERE account = \(id) AND \(hasChanged)"
         }
         let tell = addresses.map { address in
-            signups.mail(about: .authenticatorRemovedByOperator, to: address, in: language, when: hasChanged)
+            signups.mail(about: .authenticatorRemovedByOperator, on: id, to: address, in: language, when: hasChanged)
         }
         let rows = try await database.transaction(
             [Sessions.lockForChange(id), "SELECT \(Signups.setFlag("changed", remove))"]

@@ -109,8 +109,8 @@ extension Sessions {
                 RETURNING 1
                 """,
                 """
-                INSERT INTO outbox (id, network, recipient, turn, template, sealed, useless_after)
-                SELECT \(mail.id), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
+                INSERT INTO outbox (id, account, network, recipient, turn, template, sealed, useless_after)
+                SELECT \(mail.id), \(account), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
                        CASE WHEN \(isOwner) THEN \(CodeMail.signIn.rawValue) ELSE 'withheld' END, \(mail.sealed),
                        now() + make_interval(secs => \(lifetime))
                  WHERE \(condition)

@@ -199,7 +199,13 @@ extension Sessions {
         case .recoveryCode(let code):
             let (new, isRight) = (RecoveryCode(), Signups.flag("is_right"))
             let notice = authenticator.address.map {
-                signups.mail(about: .recoveryCodeUsed, to: $0, in: authenticator.language, when: isRight)
+                signups.mail(
+                    about: .recoveryCodeUsed,
+                    on: account,
+                    to: $0,
+                    in: authenticator.language,
+                    when: isRight
+                )
             }
             return AcceptedFactor(
                 statements: [

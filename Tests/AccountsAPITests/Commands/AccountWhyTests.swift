@@ -174,8 +174,29 @@ struct AccountWhyTests {
             try await site.service.deliver()
             #expect(try await codes() == ["mail_dead!"])
             let text = try await why()
-            #expect(text.hasPrefix("1 mail to the address, of a recovery or a sign-up, was given up, the last one "))
+            #expect(
+                text.hasPrefix("1 mail about the account or a sign-up with its address was given up, the last one ")
+            )
             #expect(text.contains("550 5.1.1 user unknown"))
+        }
+    }
+
+    @Test func `a dead mail with a sign-in code is an obstacle, and its row names the account`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            try await site.service.deliver()
+            site.service.mailbox.refuse(with: .permanent(reply: 550, reason: "5.1.1 user unknown"))
+            for identifier in ["kim", "lee@example.com"] {
+                try await Browser(site).send(.post, "/session/code", ["identifier": .string(identifier)])
+            }
+            try await site.service.deliver()
+            #expect(try await codes() == ["mail_dead!"])
+            let list = ["outbox", "list", "--state", "dead", "--json", "--email"]
+            let run = try await CommandRun.byMina(list + ["kim@example.com"])
+            let account = try session.query("SELECT id::text FROM accounts").only.decode(String.self)
+            let mails = try run.json["mails"]
+            #expect(mails?.texts(of: "template") == ["sign-in-code"] && mails?.texts(of: "account") == [account])
+            #expect(try await CommandRun.byMina(list + ["lee@example.com"]).json["total"] == 0)
         }
     }
 

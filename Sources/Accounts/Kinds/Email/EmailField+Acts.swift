@@ -72,8 +72,8 @@ extension EmailField {
         )
         plan.statements.append(
             """
-            INSERT INTO outbox (id, draft, network, recipient, turn, template, sealed, useless_after)
-            SELECT \(mail.id), \(plan.draft.id), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
+            INSERT INTO outbox (id, draft, account, network, recipient, turn, template, sealed, useless_after)
+            SELECT \(mail.id), \(plan.draft.id), id, \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
                    \(plan.notice), \(mail.sealed), now() + interval '7 days' FROM \(plan.owner)
             """
         )

@@ -6,8 +6,8 @@ extension OutboxCommands {
         static let configuration = CommandConfiguration(
             abstract: "Lists mail with masked addresses, newest first.",
             discussion: """
-                --email finds waiting mail to the address, and all mail of unfinished sign-ups with it. It writes an \
-                audit record, as does --draft with an address or a username.
+                --email finds waiting mail to the address, and all mail of its account and of unfinished sign-ups with \
+                it. It writes an audit record, as does --draft with an address or a username.
 
                 EXAMPLES
                   accounts-api outbox list --state waiting
@@ -60,6 +60,7 @@ extension OutboxRow {
         [
             "id": .string("\(id)"), "state": .string(state.rawValue), "template": .string(template),
             "to": recipient.map(JSON.string) ?? .null, "draft": draft.map { .string("\($0)") } ?? .null,
+            "account": account.map { .string("\($0)") } ?? .null,
             "attempts": .integer(attempts), "created_at": .string(createdAt.timestamp),
             "due_at": state == .waiting ? .string(dueAt.timestamp) : .null,
             "finished_at": finishedAt.map { .string($0.timestamp) } ?? .null,

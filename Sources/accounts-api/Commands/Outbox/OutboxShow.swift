@@ -29,6 +29,7 @@ extension OutboxRow {
         var lines = [("mail", "\(id)"), ("state", state.rawValue), ("template", template)]
         if let recipient { lines.append(("recipient", recipient)) }
         if let draft { lines.append(("draft", "\(draft)")) }
+        if let account { lines.append(("account", "\(account)")) }
         lines += [("attempts", "\(attempts)"), ("created", relative(createdAt, to: now))]
         if let finishedAt {
             lines.append((state == .dead ? "given up" : "delivered", relative(finishedAt, to: now)))
