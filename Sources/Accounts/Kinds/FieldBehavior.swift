@@ -2,7 +2,8 @@
 ///
 /// The code of each act (submit, check, clear, commit, the operator's commands, the key rotation, the pages) loops over
 /// the fields of the flow and calls the members below on the kind of each field. Every member has a default, so a kind
-/// that only holds a value implements none of them.
+/// that only holds a value implements none of them. A kind that acts, such as ``TOTPField``, implements them in
+/// `<Kind>Field+Acts.swift`; ``Kinds/all`` lists all kinds.
 package protocol FieldBehavior: Sendable {
     /// The type of the value that a draft stores for the field; `Never` if the kind stores nothing.
     associatedtype Value: StoredValue

@@ -3,6 +3,8 @@ package import Foundation
 /// A kind of field: the canonical form of its values, its rules, and how clients see both. A value of this type is one
 /// field of the kind with its rules from the flow file. It validates answers, and stored values again before the
 /// commit.
+///
+/// A new kind is a file `Kinds/<Kind>Field.swift`, such as ``NumberField``, and a line in ``Kinds/all``.
 package protocol FieldKind: FieldBehavior {
     /// The name of the kind in the flow file.
     static var name: String { get }

@@ -1,4 +1,5 @@
-/// The counters and histograms of a running service. The code that does the work updates them.
+/// The counters and histograms of a running service. The code that does the work updates them. The gauges are in
+/// `Monitor` and ``EventCensus``.
 package final class Metrics: Sendable {
     package let steps = Histogram(
         "accounts_step_duration_seconds",

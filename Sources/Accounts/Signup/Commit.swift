@@ -31,7 +31,8 @@ extension Signups {
     /// Creates the account of the draft, or changes an existing account, in one transaction and one round trip.
     ///
     /// A repeated call for the same draft returns the same account. The transaction requires the revision that was
-    /// validated, so only validated values are committed.
+    /// validated, so only validated values are committed. Other tables than `accounts` and `identifiers` are written by
+    /// the kinds of field, whose ``FieldBehavior/commit(_:_:)`` adds to ``CommitPlan/statements``.
     ///
     /// - Parameters:
     ///   - revision: the revision that the client requires, if any.
