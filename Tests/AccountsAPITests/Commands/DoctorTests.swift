@@ -53,6 +53,27 @@ struct DoctorTests {
         }
     }
 
+    @Test func `a mail server that answers and refuses every mail is found with a test mail`() async throws {
+        let refusing = try await MailCatcher.start(.refuse("550 5.7.1 <ADDRESS>: Sender not allowed"))
+        func run(_ mails: MailCatcher, _ arguments: String...) async throws -> String {
+            let settings = [
+                "DATABASE_URL": "host=127.0.0.1 port=1", "ACCOUNTS_KEYS": TestSignups.keys, "SMTP_URL": mails.url,
+            ]
+            let lines = try await CommandRun.of(["doctor"] + arguments, settings: settings).output.split(
+                separator: "\n"
+            )
+            return lines.first { $0.contains("  mail  ") }.map(String.init) ?? ""
+        }
+        #expect(try await run(refusing).hasPrefix("ok       mail"))
+        let refused = try await run(refusing, "--mail-to", "mina@example.com")
+        #expect(refused.hasPrefix("wrong    mail        550 5.7.1 <address>: Sender not allowed; check MAIL_FROM"))
+        let accepting = try await MailCatcher.start(.accept("250 2.0.0 Ok: queued as 4Zx1"))
+        let accepted = try await run(accepting, "--mail-to", "mina@example.com")
+        #expect(accepted.hasSuffix("it accepted a mail from no-reply@localhost: 250 2.0.0 Ok: queued as 4Zx1"))
+        let mail = try await accepting.next()
+        #expect(mail.to == ["mina@example.com"] && mail.text.contains("accounts-api doctor"))
+    }
+
     @Test func `each check finds what is wrong, and the others go on`() async throws {
         try await Installation.with { installation in
             let mails = try await MailCatcher.start()

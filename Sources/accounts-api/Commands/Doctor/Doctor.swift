@@ -10,17 +10,23 @@ struct Doctor: AsyncParsableCommand {
             Takes the settings of serve, and changes nothing. Prints a line for each check: ok, warning for a risk that \
             the settings accept, wrong, or skipped because of something that is wrong before it.
 
+            A mail server that answers may still refuse every mail, for example because it does not know the sender. \
+            --mail-to sends a test mail and prints the server's answer.
+
             EXAMPLES
               accounts-api doctor
               accounts-api doctor --json
+              accounts-api doctor --mail-to me@example.com
             """
     )
 
     @OptionGroup var flags: SettingFlags
+    @Option(help: "Sends a test mail from MAIL_FROM to this address.") var mailTo: String?
     @Flag(help: "Prints JSON.") var json = false
 
     func run() async throws {
-        let findings = await Self.findings(flags.source)
+        let recipient = try mailTo.map(emailAddress)
+        let findings = await Self.findings(flags.source, recipient)
         let isWrong = findings.contains { $0.state == .wrong }
         if json {
             print(JSON.object([.init("ok", .bool(!isWrong)), .init("findings", .array(findings.map(\.json)))]).text)
@@ -30,7 +36,7 @@ struct Doctor: AsyncParsableCommand {
         if isWrong { throw ExitCode(1) }
     }
 
-    private static func findings(_ source: SettingSource) async -> [Finding] {
+    private static func findings(_ source: SettingSource, _ recipient: EmailAddress?) async -> [Finding] {
         let settings: Settings
         do throws(SettingMistakes) { settings = try Settings(source) } catch {
             return error.all.map { .wrong("settings", $0) }
@@ -42,7 +48,7 @@ struct Doctor: AsyncParsableCommand {
         )
         let ofDatabase = await DatabaseCheckup(database: database, keys: settings.keys).findings()
         await database.shutdown()
-        return await settings.findings + ofDatabase + settings.findingsOfParts()
+        return await settings.findings + ofDatabase + settings.findingsOfParts(mailingTo: recipient)
     }
 }
 

@@ -27,26 +27,46 @@ extension Settings {
 
     /// The checks of what the server works with besides the database: the mail server, libargon2, and the processes
     /// that read images.
-    func findingsOfParts() async -> [Finding] {
-        [await mail(), argon2Library(), await imageProcesses()]
+    ///
+    /// - Parameter recipient: gets a test mail; without one, no mail is sent.
+    func findingsOfParts(mailingTo recipient: EmailAddress?) async -> [Finding] {
+        [await mail(to: recipient), argon2Library(), await imageProcesses()]
     }
 
-    private func mail() async -> Finding {
+    private func mail(to recipient: EmailAddress?) async -> Finding {
         guard let server = self.smtpURL.server else { return .warning("mail", "mail is printed, not sent") }
         let mailer = SMTPMailer(to: server)
         let outcome: Finding
         do throws(MailError) {
             try await mailer.connect()
             let isOverTLS = server.requiresTLS ? "over TLS" : "over TLS if it offers that"
-            outcome = .ok(
-                "mail",
-                "the server answers, \(isOverTLS)\(server.hasPassword ? ", and accepts the login" : "")"
-            )
+            var text = "the server answers, \(isOverTLS)\(server.hasPassword ? ", and accepts the login" : "")"
+            if let recipient {
+                let reply = try await mailer.send(testMail(to: recipient))
+                text += "; it accepted a mail from \(self.mailFrom)\(reply.map { ": \($0)" } ?? "")"
+            }
+            outcome = .ok("mail", text)
+        } catch .permanent(let reply, let reason) {
+            let remedy = "check MAIL_FROM, and whether the mail server sends for it"
+            outcome = .wrong("mail", "\(MailError.permanent(reply: reply, reason: reason).reason)", remedy)
         } catch {
             outcome = .wrong("mail", "\(error.reason)", "check SMTP_URL, its certificate and its login")
         }
         await mailer.shutdown()
         return outcome
+    }
+
+    private func testMail(to recipient: EmailAddress) throws(MailError) -> Mail {
+        try Mail(
+            from: self.mailFrom,
+            fromName: self.serviceName,
+            to: recipient.rawValue,
+            subject: "Test mail",
+            text:
+                "This mail was sent by the command accounts-api doctor. The mail server accepts mail of this service.",
+            id: UUID().uuidString.lowercased(),
+            date: Date()
+        )
     }
 
     private func argon2Library() -> Finding {
