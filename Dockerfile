@@ -18,6 +18,8 @@ RUN swift package resolve
 COPY sql sql
 COPY Sources Sources
 COPY Tests Tests
+# The commit for `--version`: docker build --build-arg COMMIT=$(git rev-parse --short=12 HEAD) .
+ARG COMMIT=
 # The executable contains Swift's libraries, so the image needs only C libraries.
 RUN swift build --configuration release --product accounts-api --static-swift-stdlib
 COPY LICENSE scripts/image-root ./

@@ -14,6 +14,9 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     ]
 
+/// The commit that `--version` names. scripts/release and the Dockerfile set it; other builds have none.
+let commit = ProcessInfo.processInfo.environment["COMMIT"] ?? ""
+
 /// Each folder includes all its files. `Assets` lists the templates, and the parts of the script in their order.
 let pages: [Resource] = [
     .embedInCode("Pages/Templates"), .embedInCode("Pages/Script"), .embedInCode("Pages/signup.css"),
@@ -51,6 +54,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CPhoneNumber", linkerSettings: [.linkedLibrary("phonenumber")]),
         .target(name: "CSpawn"),
+        .target(name: "CBuild", cSettings: [.define("SOURCE_COMMIT", to: "\"\(commit)\"")]),
         .target(name: "CRE2", linkerSettings: [.linkedLibrary("re2")]),
         .target(
             name: "Schema",
@@ -79,7 +83,7 @@ let package = Package(
         .executableTarget(
             name: "accounts-api",
             dependencies: [
-                "Accounts", "CQRCode", "CZlib",
+                "Accounts", "CBuild", "CQRCode", "CZlib",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import tarfile
@@ -14,14 +15,15 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 EPOCH = 1700000000
+SERVICE_VERSION = re.search(r'serviceVersion = "(.*)"', (ROOT / "Sources/Accounts/Version.swift").read_text())[1]
 SBOM = {"bomFormat": "CycloneDX", "metadata": {"component": {"name": "accounts-api"}}, "components": []}
 
 
-def run(*command, **environment):
+def run(*command, cwd=ROOT, **environment):
     return subprocess.run(
         [str(word) for word in command],
         env={**os.environ, **environment},
-        cwd=ROOT,
+        cwd=cwd,
         check=True,
         capture_output=True,
         text=True,
@@ -100,7 +102,7 @@ def test_the_package_has_its_libraries_and_units_that_find_the_executable(releas
         line.split(": ", 1) for line in run("dpkg-deb", "--field", release[".deb"]).splitlines() if ": " in line
     )
     version = json.loads(release[".json"].read_text())["metadata"]["component"]["version"]
-    assert f'serviceVersion = "{version}"' in (ROOT / "Sources/Accounts/Version.swift").read_text()
+    assert version.partition("~")[0] == SERVICE_VERSION
     assert fields["Package"] == "accounts-api"
     assert fields["Version"].startswith(f"{version}+")
     assert "libc6 (>= " in fields["Depends"]
@@ -117,6 +119,31 @@ def test_the_package_has_its_libraries_and_units_that_find_the_executable(releas
     # It neither starts nor enables the service.
     assert "systemctl daemon-reload" in (tmp_path / "DEBIAN/postinst").read_text()
     assert "start" not in (tmp_path / "DEBIAN/postinst").read_text()
+
+
+def test_the_version_is_that_of_the_tag_and_comes_after_its_earlier_commits(tmp_path):
+    repository, root = tmp_path / "repository", collected(tmp_path / "root", "/bin/sh")
+    run("git", "clone", "--quiet", "--no-tags", ROOT, repository)
+
+    def version(folder):
+        run("scripts/release", tmp_path / folder, root, cwd=repository)
+        sbom = next((tmp_path / folder).glob("*.sbom.json"))
+        return json.loads(sbom.read_text())["metadata"]["component"]["version"]
+
+    before = version("before")
+    commit = run("git", "rev-parse", "--short=12", "HEAD", cwd=repository).strip()
+    assert re.fullmatch(rf"{re.escape(SERVICE_VERSION)}~\d{{8}}\.{commit}", before)
+    run("git", "tag", f"v{SERVICE_VERSION}", cwd=repository)
+    assert version("tagged") == SERVICE_VERSION
+    run("dpkg", "--compare-versions", before, "lt", SERVICE_VERSION)
+    run("git", "tag", "--delete", f"v{SERVICE_VERSION}", cwd=repository)
+    run("git", "tag", "v99.0.0", cwd=repository)
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        version("other")
+    assert (
+        f"the tag is v99.0.0, but the version in Sources/Accounts/Version.swift is {SERVICE_VERSION}"
+        in refused.value.stderr
+    )
 
 
 @pytest.mark.skipif(not shutil.which("cc"), reason="needs a compiler")

@@ -22,7 +22,7 @@ struct AccountsAPI: AsyncParsableCommand {
               accounts-api drafts list --state open
               accounts-api --generate-completion-script bash >accounts-api.bash
             """,
-        version: "\(serviceVersion)\n\(Libraries.text)",
+        version: "\(BuildVersion.text)\n\(Libraries.text)",
         subcommands: [
             Serve.self, Migrate.self, Doctor.self, DraftCommands.self, AccountCommands.self, SessionCommands.self,
             AuditCommands.self, OutboxCommands.self, EventCommands.self, KeyCommands.self, FlowCommands.self,

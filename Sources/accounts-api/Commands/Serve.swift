@@ -193,7 +193,7 @@ struct Server {
             configuration.services.append(.init(service: sender))
         }
         if let address = settings.metricsListen {
-            let monitor = Monitor(of: signups, version: serviceVersion, keyMismatch: keyMismatch)
+            let monitor = Monitor(of: signups, version: BuildVersion.text, keyMismatch: keyMismatch)
             configuration.services += [.init(service: monitor), .init(service: metricsServer(monitor, at: address))]
         }
         let sessions = Sessions(signups: signups, failureTime: try await failureTime(), logger: logger)
@@ -384,7 +384,7 @@ struct Server {
     /// What this server is, for the line about its start.
     private var description: Logger.Metadata {
         [
-            "version": "\(serviceVersion)", "flow": "\(settings.flow.id)", "public_url": "\(settings.publicURL)",
+            "version": "\(BuildVersion.text)", "flow": "\(settings.flow.id)", "public_url": "\(settings.publicURL)",
             "database": "\(ConnectionString(settings.databaseURL)?.destination ?? "")",
             "mail": "\(settings.smtpURL.server?.url ?? "printed")",
         ]

@@ -1028,6 +1028,11 @@ struct OperatorCommandTests {
         #expect(try await command("argon2", "info", settings: ["ARGON2_MEMORY_KIB": "64"]).status == 2)
     }
 
+    @Test func `the version of a release has its commit as build metadata`() {
+        #expect(BuildVersion.text(commit: "4be1ac2d90f1") == "\(serviceVersion)+4be1ac2d90f1")
+        #expect(BuildVersion.text(commit: "") == serviceVersion)
+    }
+
     @Test func `--version lists the linked libraries`() async throws {
         let lines = try await command("--version").output.split(separator: "\n")
         #expect(lines.count == 4 && lines[0] == serviceVersion)
