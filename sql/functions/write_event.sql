@@ -9,13 +9,16 @@ CREATE OR REPLACE FUNCTION write_event(account uuid, type text) RETURNS void LAN
 DECLARE
     number bigint;
     new_id uuid;
+    microseconds bigint := extract(epoch FROM clock_timestamp()) * 1000000;
 BEGIN
     IF NOT EXISTS (SELECT FROM applications WHERE write_event.type = ANY (events)) THEN
         RETURN;
     END IF;
-    -- A UUID of version 7: milliseconds since 1970, then random bits (RFC 9562, section 5.7).
-    new_id := (lpad(to_hex((extract(epoch FROM clock_timestamp()) * 1000)::bigint), 12, '0') || '7'
-               || substr(replace(gen_random_uuid()::text, '-', ''), 14))::uuid;
+    -- A UUID of version 7: milliseconds since 1970, their fraction in 12 bits, then random bits (RFC 9562, sections 5.7 and
+    -- 6.2, method 3). So the events of one transaction have the order in which it wrote them.
+    new_id := (lpad(to_hex(microseconds / 1000), 12, '0') || '7'
+               || lpad(to_hex(microseconds % 1000 * 4096 / 1000), 3, '0')
+               || substr(replace(gen_random_uuid()::text, '-', ''), 17))::uuid;
     INSERT INTO event_sequences (account, last) VALUES (write_event.account, 1)
     ON CONFLICT (account) DO UPDATE SET last = event_sequences.last + 1
     RETURNING last INTO number;

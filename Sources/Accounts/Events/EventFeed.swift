@@ -2,7 +2,8 @@ internal import Foundation
 
 /// A position in the list of all events. Applications store its text and give it back, but do not interpret it.
 package struct EventCursor: Hashable, Sendable {
-    /// The PostgreSQL transaction that wrote the event. Events are listed in the order of their transactions and ids.
+    /// The number of the PostgreSQL transaction that wrote the event. Events are listed in the order of these numbers and
+    /// of their ids, which have the order in which a transaction wrote them.
     fileprivate let xid: String
     fileprivate let event: UUID
 
@@ -23,6 +24,7 @@ package struct EventCursor: Hashable, Sendable {
             return nil
         }
         self.init(xid: "\(xid)", event: event.rawValue)
+        guard self.text == text else { return nil }
     }
 
     package var text: String { "\(xid)-\(event.uuidString.lowercased())" }
@@ -38,22 +40,24 @@ extension Database {
     /// whether there may be more events now. There may be more even after an empty list, because only
     /// ``maximumEventsRead`` events of all types are read.
     ///
-    /// An event is listed only when all transactions that began before its own have ended. Otherwise one of them could
-    /// later add an event before a cursor that an application has got. So the newest events may be missing for a
-    /// moment.
+    /// An event is listed only when its transaction and all with a lower number have ended. Otherwise one of them could
+    /// later add an event before a cursor that an application has got. So a long transaction that writes, in any database
+    /// of the cluster, delays all later events.
     ///
     /// - Parameter limit: from 1 to ``maximumEvents``.
+    /// - Returns: nil if the cursor comes from another cluster, whose transactions had higher numbers.
     package func events(
         for subscriber: EventSubscriber,
         after cursor: EventCursor,
         limit: Int
-    ) async throws(DatabaseError) -> (events: [JSON], next: EventCursor, hasMore: Bool) {
+    ) async throws(DatabaseError) -> (events: [JSON], next: EventCursor, hasMore: Bool)? {
         let types = JSON.array(subscriber.events.map(JSON.string)).text
         let (events, next, hasMore) = try await listedEvents(
             where: "type = ANY (ARRAY(SELECT jsonb_array_elements_text(\(types)::jsonb)))",
             after: cursor,
             limit: limit
         )
+        if next == cursor, try await !isOfThisCluster(cursor) { return nil }
         let accounts = try await accounts(of: events)
         let bodies = events.map { event in
             JSON.object(
@@ -101,11 +105,17 @@ extension Database {
         return (events, next, hasMore)
     }
 
+    private func isOfThisCluster(_ cursor: EventCursor) async throws(DatabaseError) -> Bool {
+        try await read("SELECT \(cursor.xid)::text::xid8 < pg_snapshot_xmax(pg_current_snapshot())").only.decode(
+            Bool.self
+        )
+    }
+
     /// ``maximumEventsRead`` as a part of the statement's text. If it were a parameter, PostgreSQL would plan for any
     /// number.
     private static let readLimit = SQL(stringLiteral: "\(maximumEventsRead)")
 
-    /// An SQL condition on a row of `events`: all transactions that began before the one that wrote the event have
+    /// An SQL condition on a row of `events`: the transaction that wrote the event, and all with a lower number, have
     /// ended.
     static let isListed: SQL = "xid < pg_snapshot_xmin(pg_current_snapshot())"
 }

@@ -26,7 +26,14 @@ struct EventRoutes: Sendable {
         }
         let subscriber = applications.current.subscribers.first { $0.id == application.id }
         guard let subscriber else { return OAuthError.invalidClient.response(to: context) }
-        let (events, next, hasMore) = try await database.events(for: subscriber, after: cursor, limit: limit)
+        guard
+            let (events, next, hasMore) = try await database.events(for: subscriber, after: cursor, limit: limit)
+        else {
+            throw Problem(
+                .malformedRequest,
+                "The cursor is from another database, perhaps before a restore. List again without a cursor."
+            )
+        }
         return Answer(json: ["events": .array(events), "next": .string(next.text), "more": .bool(hasMore)]).response
     }
 

@@ -44,7 +44,10 @@ struct EventRoutesTests {
             #expect(refused.map(\.status) == [401, 401, 401])
             let events = shop.site.log.lines.compactMap { $0["event"]?.string }
             #expect(events == Array(repeating: "application_refused", count: 3))
-            for query in ["?after=x", "?limit=0", "?limit=101", "?limit=x"] {
+            for query in [
+                "?after=x", "?limit=0", "?limit=101", "?limit=x",
+                "?after=9000000000000000000-0198c0de-0000-7000-8000-000000000001",
+            ] {
                 let malformed = try await list(shop, query)
                 #expect(malformed.status == 400, "\(query)")
             }

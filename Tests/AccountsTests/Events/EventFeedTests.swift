@@ -33,7 +33,7 @@ struct EventFeedTests {
             try await session.waitUntilEventsAreListed()
             var (seen, cursor) = ([] as [String], EventCursor.start)
             while true {
-                let (events, next, _) = try await service.database.events(for: shop, after: cursor, limit: 2)
+                let (events, next, _) = try #require(await service.database.events(for: shop, after: cursor, limit: 2))
                 if events.isEmpty {
                     #expect(next == cursor)
                     break
@@ -43,6 +43,34 @@ struct EventFeedTests {
                 cursor = try #require(EventCursor(next.text))
             }
             #expect(seen == caused)
+        }
+    }
+
+    @Test func `the events of one transaction have the order in which it wrote them`() async throws {
+        try await TestSignups.with { service in
+            try await service.database.store([shop])
+            var statements = "BEGIN;"
+            let accounts = (1...100).map { _ in "\(ID<Account>())" }
+            for account in accounts { statements += "SELECT write_event('\(account)', 'account.updated');" }
+            try session.run(statements + "COMMIT")
+            try await session.waitUntilEventsAreListed()
+            let (events, _, _) = try #require(await service.database.events(for: shop, after: .start, limit: 100))
+            #expect(self.accounts(events) == accounts)
+        }
+    }
+
+    @Test func `a cursor of another cluster is refused`() async throws {
+        try await TestSignups.with { service in
+            try await service.database.store([shop])
+            let present = try session.query("SELECT pg_snapshot_xmax(pg_current_snapshot())::text").only.decode(
+                String.self
+            )
+            for (distance, isRefused) in [(-1, false), (1_000_000, true)] {
+                let number = try #require(Int(present)) + distance
+                let cursor = try #require(EventCursor("\(number)-0198c0de-0000-7000-8000-000000000001"))
+                let list = try await service.database.events(for: shop, after: cursor, limit: 2)
+                #expect((list == nil) == isRefused)
+            }
         }
     }
 
@@ -57,7 +85,7 @@ struct EventFeedTests {
             }
             var (seen, cursor) = ([] as [String], EventCursor.start)
             for _ in 1...2 {
-                let (events, next, _) = try await service.database.events(for: shop, after: cursor, limit: 2)
+                let (events, next, _) = try #require(await service.database.events(for: shop, after: cursor, limit: 2))
                 seen += accounts(events)
                 cursor = next
             }
@@ -76,11 +104,11 @@ struct EventFeedTests {
             try slow.run("BEGIN")
             let late = try cause("account.updated", slow)
             let early = try cause()
-            let before = try await service.database.events(for: shop, after: .start, limit: 100)
+            let before = try #require(await service.database.events(for: shop, after: .start, limit: 100))
             #expect(before.events.isEmpty)
             try slow.run("COMMIT")
             try await session.waitUntilEventsAreListed()
-            let after = try await service.database.events(for: shop, after: before.next, limit: 100)
+            let after = try #require(await service.database.events(for: shop, after: before.next, limit: 100))
             #expect(accounts(after.events) == [late, early])
         }
     }
@@ -93,7 +121,7 @@ struct EventFeedTests {
             try await session.waitUntilEventsAreListed()
             let last = try session.query("SELECT id::text FROM events ORDER BY xid DESC LIMIT 1").only
                 .decode(String.self)
-            let first = try await service.database.events(for: shop, after: .start, limit: 100)
+            let first = try #require(await service.database.events(for: shop, after: .start, limit: 100))
             #expect(accounts(first.events) == [wanted] && first.next.text.hasSuffix(last) && !first.hasMore)
 
             // The cursor does not skip an event that is committed late.
@@ -101,11 +129,11 @@ struct EventFeedTests {
             try slow.run("BEGIN")
             let late = try cause("account.updated", slow)
             _ = try cause("account.erased")
-            let before = try await service.database.events(for: shop, after: first.next, limit: 100)
+            let before = try #require(await service.database.events(for: shop, after: first.next, limit: 100))
             #expect(before.events.isEmpty && before.next == first.next && !before.hasMore)
             try slow.run("COMMIT")
             try await session.waitUntilEventsAreListed()
-            let after = try await service.database.events(for: shop, after: before.next, limit: 100)
+            let after = try #require(await service.database.events(for: shop, after: before.next, limit: 100))
             #expect(accounts(after.events) == [late] && !after.hasMore)
         }
     }
@@ -125,7 +153,9 @@ struct EventFeedTests {
             try await session.waitUntilEventsAreListed()
             var (lists, more, cursor) = ([] as [[String]], [] as [Bool], EventCursor.start)
             for _ in 1...4 {
-                let (events, next, hasMore) = try await service.database.events(for: shop, after: cursor, limit: 100)
+                let (events, next, hasMore) = try #require(
+                    await service.database.events(for: shop, after: cursor, limit: 100)
+                )
                 lists.append(accounts(events))
                 more.append(hasMore)
                 cursor = try #require(EventCursor(next.text))
@@ -146,8 +176,8 @@ struct EventFeedTests {
             try await service.database.store([shop])
             for _ in 1...3 { _ = try cause() }
             try await session.waitUntilEventsAreListed()
-            let full = try await service.database.events(for: shop, after: .start, limit: 2)
-            let rest = try await service.database.events(for: shop, after: full.next, limit: 2)
+            let full = try #require(await service.database.events(for: shop, after: .start, limit: 2))
+            let rest = try #require(await service.database.events(for: shop, after: full.next, limit: 2))
             #expect(full.events.count == 2 && full.hasMore && rest.events.count == 1 && !rest.hasMore)
         }
     }
@@ -182,7 +212,11 @@ struct EventFeedTests {
         }
     }
 
-    @Test(arguments: ["", "1", "-", "x-0198c0de-0000-7000-8000-000000000001", "1-x", "-1-2", "99999999999999999999-1"])
+    @Test(arguments: [
+        "", "1", "-", "x-0198c0de-0000-7000-8000-000000000001", "1-x", "-1-2", "99999999999999999999-1",
+        "-5-0198c0de-0000-7000-8000-000000000001", "+5-0198c0de-0000-7000-8000-000000000001",
+        "007-0198c0de-0000-7000-8000-000000000001",
+    ])
     func `a text that is not a cursor is refused`(text: String) {
         #expect(EventCursor(text) == nil)
     }
