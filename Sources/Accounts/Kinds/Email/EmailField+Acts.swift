@@ -21,7 +21,9 @@ extension EmailField {
         let isSame = address == value(in: draft.values, of: field.name)
         if !isSame { signups.flow.addressChanges(&submission.change) }
         guard let (codeField, code) = signups.flow.code(proving: field.name) else {
-            if !isSame { withdrawProofsWithoutField(of: draft, by: signups, &submission.change) }
+            if !isSame, let previous = value(in: draft.values, of: field.name) {
+                submission.change.effects.append(signups.withdrawal(ofProofsOf: previous, from: draft))
+            }
             return
         }
         let proof = draft.proofs[codeField.name]
@@ -39,14 +41,6 @@ extension EmailField {
         submission.change.effects.append(
             signups.newCode(codeField.name, code, for: address, after: proof?.generation, of: draft)
         )
-    }
-
-    /// Withdraws the proofs of code fields that are no longer in the flow. Otherwise they would be valid again if a
-    /// later flow file had these fields again.
-    private func withdrawProofsWithoutField(of draft: Draft, by signups: Signups, _ change: inout Change) {
-        for name in draft.proofs.keys where signups.flow.field(named: name)?.kind.provedField == nil {
-            change.effects.append(signups.withdrawal(of: name, from: draft))
-        }
     }
 
     package func clear(_ field: Field, of draft: Draft, by signups: Signups, _ change: inout Change) {
@@ -92,6 +86,25 @@ extension EmailField {
              WHERE draft = \(draft) AND address_digest = ANY (\(ByteStrings(Array(digests.dropFirst()))))
             """
         ]
+    }
+}
+
+extension Signups {
+    /// The effect that withdraws the proofs of an address that the draft no longer has, by codes whose field is no longer
+    /// in the flow. Otherwise such a proof would be valid again if a later flow file had the field again, and the person
+    /// returned to the address.
+    fileprivate func withdrawal(ofProofsOf address: EmailAddress, from draft: Draft) -> Effect {
+        let present = flow.fields.filter { $0.kind.provedField != nil }.map(\.name.rawValue)
+        return Effect(
+            statements: [
+                """
+                UPDATE proofs SET proved_at = NULL, code_digest = NULL, expires_at = now()
+                 WHERE draft = \(draft.id) AND address_digest = ANY (\(ByteStrings(addressDigests(address))))
+                   AND field NOT IN (SELECT jsonb_array_elements_text(\(JSON.array(present.map(JSON.string)).text)::jsonb))
+                   AND \(hasWritten(draft))
+                """
+            ]
+        )
     }
 }
 

@@ -30,6 +30,41 @@ struct ProofTests {
         }
     }
 
+    @Test func `a proof is void after a change of the address, also while the flow has no field for the code`()
+        async throws
+    {
+        func flow(withCode: Bool) -> String {
+            """
+            flow: test
+            version: 1
+            steps:
+              - {name: name, title: {en: Name}, fields: [{name: name, kind: username, identifier: true, label: {en: Name}}]}
+              - {name: work, title: {en: Work}, fields: [{name: work, kind: email, label: {en: Work}}]}
+            """
+                + (withCode
+                    ? "\n  - {name: proof, title: {en: Code}, fields: [{name: proof, kind: code, proves: work, label: {en: Code}}]}"
+                    : "")
+        }
+        let proved = try await TestSignups.with(flow: flow(withCode: true)) { service in
+            let named = try await service.submit(["name": "kim"], to: "name", of: service.start())
+            let draft = try await service.submit(["work": "kim@example.com"], to: "work", of: named)
+            let code = try await service.readCode(for: "kim@example.com")
+            return try await service.submit(["proof": .string(code)], to: "proof", of: draft)
+        }
+        #expect(proved.proofs["proof"]?.isProved == true)
+        let returned = try await TestSignups.with(flow: flow(withCode: false)) { service in
+            let left = try await service.submit(
+                ["work": "lee@example.com"],
+                to: "work",
+                of: service.signups.reread(proved)
+            )
+            return try await service.submit(["work": "kim@example.com"], to: "work", of: left)
+        }
+        try await TestSignups.with(flow: flow(withCode: true)) { service in
+            #expect(try await service.signups.reread(returned).proofs["proof"]?.isProved == false)
+        }
+    }
+
     @Test(arguments: ["proofs", "outbox", "drafts"])
     func `code, mail and address are written in one transaction`(table: String) async throws {
         try await TestSignups.with { service in
