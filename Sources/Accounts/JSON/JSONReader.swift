@@ -102,8 +102,7 @@ package struct JSONReader {
     // MARK: Values
 
     private mutating func value() throws(MalformedBody) -> JSON {
-        guard valuesLeft > 0 else { throw failure(.tooMany) }
-        valuesLeft -= 1
+        try countValue()
         return switch next {
         case "{": try object()
         case "[": try array()
@@ -114,6 +113,11 @@ package struct JSONReader {
         case "n": try word("null", .null)
         default: throw unexpected
         }
+    }
+
+    private mutating func countValue() throws(MalformedBody) {
+        guard valuesLeft > 0 else { throw failure(.tooMany) }
+        valuesLeft -= 1
     }
 
     private mutating func object() throws(MalformedBody) -> JSON {
@@ -132,6 +136,7 @@ package struct JSONReader {
             try expect(":")
             skipSpace()
             if depth == 1, next == "\"", secretMembers.contains(name) {
+                try countValue()
                 secrets[members.count] = SharedSecret(try secret())
                 members.append(JSON.Member(name, .null))
             } else {
@@ -259,6 +264,7 @@ package struct JSONReader {
                 position = end + 1
                 return Literal(content: start..<end, hasEscapes: hasEscapes)
             case UInt8(ascii: "\\"):
+                if end + 1 < bytes.count, bytes[end + 1] >= 0x80 { throw failure(.malformedEscape, at: end) }
                 hasEscapes = true
                 end += 2
             case 0:
@@ -367,7 +373,7 @@ package struct JSONReader {
 
     // MARK: Bytes
 
-    /// The current byte as an ASCII character; nil at the end.
+    /// The current byte as the scalar with the same number; nil at the end.
     private var next: Unicode.Scalar? {
         position < bytes.count ? Unicode.Scalar(bytes[position]) : nil
     }

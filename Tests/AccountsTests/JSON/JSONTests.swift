@@ -165,6 +165,7 @@ struct JSONReaderTests {
             ("{\"a\u{0}\":1}", .nul, 3),
             (#"{"\u0000":1}"#, .nul, 2),
             (#""\a""#, .malformedEscape, 1),
+            (#""\é""#, .malformedEscape, 1),
             (#""\U0041""#, .malformedEscape, 1),
             (#""\u""#, .malformedEscape, 1),
             (#""\u004""#, .malformedEscape, 1),
@@ -232,6 +233,17 @@ struct JSONReaderTests {
         }
         #expect(try read(values).text == text)
         #expect(throws: MalformedBody(reason: .tooMany, offset: last)) { try read(values - 1) }
+    }
+
+    @Test func `secret members count as values`() throws {
+        let bytes = Array(#"{"a":"b","c":"d"}"#.utf8)
+        func read(_ maximum: Int) throws {
+            try bytes.withUnsafeBytes { bytes in
+                _ = try Answers.readJSON(bytes, secretMembers: ["a", "c"], maximumValues: maximum)
+            }
+        }
+        try read(3)
+        #expect(throws: MalformedBody(reason: .tooMany, offset: 13)) { try read(2) }
     }
 
     @Test func `closed levels do not count towards the depth`() throws {

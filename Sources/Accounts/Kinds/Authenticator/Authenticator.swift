@@ -25,6 +25,7 @@ package struct Authenticator: StoredValue {
         self.secret = secret
         lastStep = step
         recoveryDigests = digests.compactMap(\.base64)
+        guard recoveryDigests.count == digests.count else { return nil }
         if case .array(let codes)? = json["codes"] {
             unsavedCodes = codes.compactMap(\.string).compactMap { .init($0) }
         }

@@ -55,6 +55,17 @@ struct TOTPTests {
         #expect(Set(codes).count == 100)
     }
 
+    @Test func `a stored authenticator with a malformed digest is not read`() {
+        func stored(_ digest: String) -> JSON {
+            [
+                "secret": .string(Data(repeating: 1, count: 20).base64EncodedString()), "step": 1,
+                "recovery": [.string(digest)],
+            ]
+        }
+        #expect(Authenticator(json: stored("AQID"))?.recoveryDigests == [[1, 2, 3]])
+        #expect(Authenticator(json: stored("!")) == nil)
+    }
+
     @Test func `the URI for the app names the service and the account`() {
         let enrolment = Enrolment(
             secret: Self.secret,
