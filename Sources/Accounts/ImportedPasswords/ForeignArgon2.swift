@@ -15,25 +15,39 @@ struct ForeignArgon2: HashMethod {
         }
     }
 
+    private struct Cost {
+        let memoryKiB, iterations, lanes: Int
+        /// The length of the hash in bytes.
+        let length: Int
+
+        func check(with salt: [UInt8]) throws(ImportedHashError) {
+            guard memoryKiB > 0, iterations > 0, lanes > 0, salt.count >= 8, (16...64).contains(length) else {
+                throw .malformed
+            }
+            guard memoryKiB <= ImportedHash.maximumMemory / 1024, lanes <= 16, iterations <= 1 << 20,
+                memoryKiB * iterations <= 4 * ImportedHash.maximumMemory / 1024
+            else { throw .tooCostly }
+            guard memoryKiB >= 8 * lanes else { throw .malformed }
+        }
+    }
+
     private let variant: Variant
-    private let memoryKiB, iterations, lanes, length: Int
+    private let cost: Cost
     let salt: [UInt8]
 
-    var kind: String { "\(variant),\(memoryKiB),\(iterations),\(lanes),\(length)" }
+    var kind: String { "\(variant),\(cost.memoryKiB),\(cost.iterations),\(cost.lanes),\(cost.length)" }
+
+    private init(_ variant: Variant, _ cost: Cost, salt: [UInt8]) {
+        (self.variant, self.cost, self.salt) = (variant, cost, salt)
+    }
 
     init?(kind: Substring, salt: [UInt8]) {
         let parts = kind.split(separator: ",")
         let numbers = parts.dropFirst().compactMap { Int($0) }
-        guard let variant = parts.first.flatMap(Variant.init), parts.count == 5, numbers.count == 4,
-            (try? Self.check(numbers, salt)) != nil
-        else { return nil }
-        self.init(variant, numbers, salt: salt)
-    }
-
-    /// - Parameter numbers: memory in KiB, iterations, lanes, and the length of the hash in bytes.
-    private init(_ variant: Variant, _ numbers: [Int], salt: [UInt8]) {
-        (self.variant, self.salt) = (variant, salt)
-        (memoryKiB, iterations, lanes, length) = (numbers[0], numbers[1], numbers[2], numbers[3])
+        guard let variant = parts.first.flatMap(Variant.init), parts.count == 5, numbers.count == 4 else { return nil }
+        let cost = Cost(memoryKiB: numbers[0], iterations: numbers[1], lanes: numbers[2], length: numbers[3])
+        guard (try? cost.check(with: salt)) != nil else { return nil }
+        self.init(variant, cost, salt: salt)
     }
 
     static func read(_ text: String) throws(ImportedHashError) -> ImportedHash? {
@@ -50,39 +64,28 @@ struct ForeignArgon2: HashMethod {
         try costs.end()
         let (salt, output) = (try [UInt8].base64(pieces.next()), try [UInt8].base64(pieces.next()))
         try pieces.end()
-        let numbers = [memory, iterations, lanes, output.count]
-        try check(numbers, salt)
-        return ImportedHash(ForeignArgon2(variant, numbers, salt: salt), output: output)
-    }
-
-    private static func check(_ numbers: [Int], _ salt: [UInt8]) throws(ImportedHashError) {
-        let (memory, iterations, lanes) = (numbers[0], numbers[1], numbers[2])
-        guard memory > 0, iterations > 0, lanes > 0, salt.count >= 8, (16...64).contains(numbers[3]) else {
-            throw .malformed
-        }
-        guard memory <= ImportedHash.maximumMemory / 1024, lanes <= 16, iterations <= 1 << 20,
-            memory * iterations <= 4 * ImportedHash.maximumMemory / 1024
-        else { throw .tooCostly }
-        guard memory >= 8 * lanes else { throw .malformed }
+        let cost = Cost(memoryKiB: memory, iterations: iterations, lanes: lanes, length: output.count)
+        try cost.check(with: salt)
+        return ImportedHash(ForeignArgon2(variant, cost, salt: salt), output: output)
     }
 
     func output(of password: borrowing Secret) -> Secret? {
-        let tag = Secret(capacity: length) { tag in
+        let tag = Secret(capacity: cost.length) { tag in
             let code = password.withBytes { password in
                 argon2_foreign(
                     variant.rawValue,
-                    UInt32(memoryKiB),
-                    UInt32(iterations),
-                    UInt32(lanes),
+                    UInt32(cost.memoryKiB),
+                    UInt32(cost.iterations),
+                    UInt32(cost.lanes),
                     password.baseAddress,
                     password.count,
                     salt,
                     salt.count,
                     tag.baseAddress,
-                    length
+                    cost.length
                 )
             }
-            return code == ARGON2_OK.rawValue ? length : 0
+            return code == ARGON2_OK.rawValue ? cost.length : 0
         }
         if tag.count == 0 { return nil }
         return tag

@@ -22,17 +22,16 @@ extension ConsentField {
         """
     }
 
-    /// Records a changed answer; the account keeps the earlier answers. A consent without an answer is withdrawn: if
-    /// the account had accepted the document, it now declines it.
+    /// Records a changed answer. If the answer is missing and the account had accepted a document, records that it
+    /// declines the present one. `past_consents` keeps the earlier answers.
     package func edit(_ field: Field, _ plan: inout EditPlan) async throws(SignInError) {
         let before = value(in: plan.before, of: field.name)
         let withdrawal = before?.isAccepted == true ? consent(false, in: plan.language, at: plan.now) : nil
         guard let after = value(in: plan.after, of: field.name) ?? withdrawal, after.json != before?.json else {
             return
         }
-        if !plan.limits.contains(where: { $0.name == Self.changes }) {
-            let limit = Limit(50, per: .seconds(86_400))
-            plan.limits.append(plan.signups.charge(Self.changes, limit, [plan.account.id.bytes]))
+        if !plan.limits.contains(where: { $0.name == Self.changes.name }) {
+            plan.limits.append(plan.signups.charge(Self.changes.name, Self.changes.limit, [plan.account.id.bytes]))
         }
         plan.statements.append(
             """
@@ -43,8 +42,8 @@ extension ConsentField {
         )
     }
 
-    /// The name of a rate limit: an account may change consents in 50 requests a day.
-    private static let changes = "consent_changes"
+    /// A rate limit: an account may change consents in 50 requests a day.
+    private static let changes = (name: "consent_changes", limit: Limit(50, per: .seconds(86_400)))
 
     package static func accountQuery(of account: ID<Account>) -> AccountQuery? {
         AccountQuery(
