@@ -1,0 +1,40 @@
+import Accounts
+
+/// The text of an argument that names a draft or an account: its id, the first digits of its id, its address or its
+/// username.
+struct IDOrName<Item>: Sendable {
+    let text: String
+    let id: ID<Item>?
+    private let prefix: IDPrefix<Item>?
+
+    init(_ text: String) {
+        (self.text, id, prefix) = (text, ID(text), IDPrefix(text))
+    }
+
+    /// Whether ``find(by:_:matching:named:)`` always writes an audit record, because the text can only be an address or a
+    /// username. For the first digits of an id, it writes one only if no id begins with them.
+    var isSearch: Bool { id == nil && prefix == nil }
+
+    /// Throws ``Refused`` if several ids begin with the digits.
+    ///
+    /// - Parameters:
+    ///   - items: what is searched, in the plural.
+    ///   - count: returns the number of ids that begin with the digits, and one of them.
+    ///   - search: finds an address or a username, and writes an audit record.
+    func find(
+        by worker: Operator,
+        _ items: String,
+        matching count: (IDPrefix<Item>) async throws -> (count: Int, first: ID<Item>?),
+        named search: (SignInIdentifier) async throws -> ID<Item>
+    ) async throws -> ID<Item> {
+        if let id { return id }
+        if let prefix {
+            let (count, first) = try await count(prefix)
+            if count > 1 { throw Refused.ambiguous(text, count, items) }
+            if let first { return first }
+        }
+        // A username may look like the first digits of an id.
+        try worker.checkName()
+        return try await search(SignInIdentifier(text.contains("@") ? try emailAddress(text).rawValue : text))
+    }
+}
