@@ -151,8 +151,8 @@ class Mail(Breakdown):
                 is_in_runbook=False,
             ),
             Command(
-                "accounts-api doctor",
-                "It sends no mail, so it does not see the refusal: the mail server answers, and that is all it checks.",
+                "accounts-api doctor --mail-to mina@example.com | grep mail",
+                "A test mail is refused, too. Without `--mail-to` the command sends none, and does not see the refusal.",
             ),
         ]
 
