@@ -43,15 +43,21 @@ extension Operator {
     }
 
     /// Erases an account with everything that belongs to it, and writes an audit record. Returns false if the account
-    /// does not exist.
+    /// does not exist. An account whose person has never signed in counts as removed in the funnel.
     package func erase(_ id: ID<Account>) async throws(DatabaseError) -> Bool {
-        try await !database.transaction(
+        let row = try await database.transaction(
             """
-            WITH erased AS (SELECT 1 FROM erase_account(\(id)) AS existed WHERE existed),
-                 \(audited(.eraseAccount, over: "erased", of: "\(id)"))
-            SELECT 1 FROM erased
+            WITH unused AS MATERIALIZED (
+                SELECT flow, \(Funnel.signIn) AS step FROM accounts WHERE id = \(id) AND signed_in_at IS NULL
+            ), erased AS (
+                SELECT \(Funnel.ended(in: "unused")) AS steps FROM erase_account(\(id)) AS existed WHERE existed
+            ), \(audited(.eraseAccount, over: "erased", of: "\(id)"))
+            SELECT steps FROM erased
             """
-        )[0].isEmpty
+        )[0].first
+        guard let row else { return false }
+        try signups.funnel.ended(row.decode(String.self), as: .removed)
+        return true
     }
 
     /// Ends all sessions of an account, or only the given one. Returns the number of ended sessions, and writes an

@@ -33,6 +33,20 @@ struct FunnelTests {
         }
     }
 
+    @Test(arguments: [true, false])
+    func `an account that an operator erases counts as removed only before its first sign-in`(hasSignedIn: Bool)
+        async throws
+    {
+        try await TestSignups.with { service in
+            let account = try await service.signups.commit(service.readyDraft()).account
+            if hasSignedIn { try session.run("UPDATE accounts SET signed_in_at = now()") }
+            let mina = Operator(service.signups, name: "mina")
+            #expect(try await mina.erase(account.id) && !mina.erase(account.id))
+            let last = try await counts(service).filter { $0.hasPrefix("sign-in") }
+            #expect(last == ["sign-in entered 1"] + (hasSignedIn ? [] : ["sign-in removed 1"]))
+        }
+    }
+
     @Test func `a changed answer is not counted again`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "profile")
