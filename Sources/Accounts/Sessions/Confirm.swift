@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The password or the second factor with which a signed-in person proves their identity again (reauthentication, NIST
 /// SP 800-63B-4).
-package enum Confirmation: Sendable {
+package enum Reauthentication: Sendable {
     case password(SharedSecret)
     case secondFactor(SecondFactor)
 }
@@ -24,7 +24,7 @@ extension Sessions {
     /// even if it is right.
     package func confirm(
         _ token: Token<AccountSession>,
-        by confirmation: Confirmation
+        by confirmation: Reauthentication
     ) async throws(SignInError) -> NewSession {
         let session = try await findEvenIfIdle(token)
         if session.isIdle, !confirmation.isPassword { throw .idle }
@@ -148,7 +148,7 @@ extension Sessions {
     }
 }
 
-extension Confirmation {
+extension Reauthentication {
     fileprivate var isPassword: Bool { if case .password = self { true } else { false } }
 
     /// The refusal of a wrong answer.

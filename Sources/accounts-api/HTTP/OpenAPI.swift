@@ -47,24 +47,13 @@ struct OpenAPI {
         ["type": "apiKey", "in": "cookie", "name": .string(cookie.name)]
     }
 
-    /// The paths with their operations. `:step` and `:field` are replaced by each step that supports the act and each of its
-    /// image fields, because their bodies differ. Other parameters stay, as `{name}`.
+    /// The paths with their operations. An operation on steps has one path for each of its targets, because their bodies
+    /// differ. Other parameters stay, as `{name}`.
     private var paths: [JSON.Member] {
         var paths: [(path: String, operations: [JSON.Member])] = []
         for operation in operations {
-            let flow = site(of: operation).signups.flow
-            let steps =
-                operation.needsStep
-                ? operation.steps(of: flow).filter { $0.supports(operation.act) }.map(Optional.some) : [nil]
-            for (step, field) in steps.flatMap({ targets(of: operation, in: $0) }) {
-                let path =
-                    "/"
-                    + operation.path.replacing(":step", with: step?.name.rawValue ?? "")
-                    .replacing(":field", with: field?.name.rawValue ?? "")
-                    .replacing(":slug", with: "{slug}").replacing(":session", with: "{session}").replacing(
-                        ":photo",
-                        with: "{photo}"
-                    )
+            for (step, field) in targets(of: operation) {
+                let path = Self.path(of: operation, step, field)
                 let member = JSON.Member(
                     operation.method.rawValue.lowercased(),
                     description(of: operation, on: step, field)
@@ -79,9 +68,23 @@ struct OpenAPI {
         return paths.map { .init($0.path, .object($0.operations)) }
     }
 
-    private func targets(of operation: Operation, in step: Step?) -> [(Step?, Field?)] {
-        guard operation.needsField, let step else { return [(step, nil)] }
-        return step.images.map { (step, $0) }
+    /// The steps that support the act, or their image fields if the act is about one.
+    private func targets(of operation: Operation) -> [(Step?, Field?)] {
+        guard operation.needsStep else { return [(nil, nil)] }
+        let steps = operation.steps(of: site(of: operation).signups.flow).filter { $0.supports(operation.act) }
+        guard operation.needsField else { return steps.map { ($0, nil) } }
+        return steps.flatMap { step in step.images.map { (step, $0) } }
+    }
+
+    private static func path(of operation: Operation, _ step: Step?, _ field: Field?) -> String {
+        let parts = operation.path.split(separator: "/").map { part -> String in
+            switch part {
+            case ":step": step?.name.rawValue ?? ""
+            case ":field": field?.name.rawValue ?? ""
+            default: part.hasPrefix(":") ? "{\(part.dropFirst())}" : String(part)
+            }
+        }
+        return "/" + parts.joined(separator: "/")
     }
 
     private func description(of operation: Operation, on step: Step?, _ field: Field?) -> JSON {
@@ -102,24 +105,19 @@ struct OpenAPI {
     }
 
     private func parameters(of operation: Operation) -> [JSON] {
-        let tag: JSON = ["type": "string"]
-        if operation.act.problems.contains(.staleRevision) {
-            return [["name": "If-Match", "in": "header", "schema": tag]]
+        let text: JSON = ["type": "string"]
+        let slugs = ProblemKind.allCases.map { JSON.string($0.rawValue) }
+        let names = operation.path.split(separator: "/").filter { $0.hasPrefix(":") && $0 != ":step" && $0 != ":field" }
+        var parameters = names.map { name -> JSON in
+            let schema: JSON = name == ":slug" ? ["enum": .array(slugs)] : text
+            return ["name": .string(String(name.dropFirst())), "in": "path", "required": true, "schema": schema]
         }
-        if operation.path.contains(":slug") {
-            let slugs = ProblemKind.allCases.map { JSON.string($0.rawValue) }
-            return [["name": "slug", "in": "path", "required": true, "schema": ["enum": .array(slugs)]]]
+        func addHeader(_ name: String) {
+            parameters.append(["name": .string(name), "in": "header", "schema": text])
         }
-        if operation.path.contains(":session") {
-            return [["name": "session", "in": "path", "required": true, "schema": tag]]
-        }
-        if operation.path.contains(":photo") {
-            return [["name": "photo", "in": "path", "required": true, "schema": tag]]
-        }
-        if operation.responses[.notModified] != nil {
-            return [["name": "If-None-Match", "in": "header", "schema": tag]]
-        }
-        return []
+        if operation.act.problems.contains(.staleRevision) { addHeader("If-Match") }
+        if operation.responses[.notModified] != nil { addHeader("If-None-Match") }
+        return parameters
     }
 
     private func body(of operation: Operation, on step: Step?) -> JSON? {

@@ -80,7 +80,7 @@ struct SessionRoutes: Sendable {
 
     @Sendable func confirm(_ request: Request, _ context: RequestScope) async throws -> Answer {
         var body = SignInBody(context.answers, members: ["password", "code", "recovery_code"])
-        let confirmation: Confirmation?
+        let confirmation: Reauthentication?
         if body.has("code") {
             confirmation = body.digits("code", TOTP.digits).map { .secondFactor(.totp($0)) }
         } else if body.has("recovery_code") {
