@@ -12,8 +12,7 @@ package enum Argon2 {
         pepper: Pepper? = nil,
         in arena: Arena
     ) throws(Argon2Error) -> PHCString {
-        var random = SystemRandomNumberGenerator()
-        let salt = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+        let salt = [UInt8].random(count: 16)
         let tag = try tag(of: password, salt: salt, key: pepper?.key ?? [], parameters: parameters, in: arena)
         return PHCString(parameters: parameters, keyID: pepper?.id, salt: salt, tag: tag.withBytes(Array.init))
     }

@@ -41,8 +41,7 @@ struct RefreshToken: Sendable {
     }
 
     static func newNonce() -> [UInt8] {
-        var random = SystemRandomNumberGenerator()
-        return (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
+        return [UInt8].random(count: 16)
     }
 }
 

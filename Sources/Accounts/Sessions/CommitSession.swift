@@ -40,9 +40,8 @@ struct SessionPlan: Sendable {
     /// - Parameter session: the existing session that gets a new token; nil for a new session.
     init(_ client: CommittingClient, _ session: ID<AccountSession>?, _ keys: KeyRing) {
         id = session ?? ID<AccountSession>()
-        var random = SystemRandomNumberGenerator()
         self.client = client
-        nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
+        nonce = [UInt8].random(count: 16)
         token = client.tokens(of: id, nonce, keys)[0]
         device = client.device(nonce, keys)
     }

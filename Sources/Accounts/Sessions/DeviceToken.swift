@@ -7,8 +7,7 @@ package struct DeviceToken: Hashable, Sendable {
     private let bytes: [UInt8]
 
     package init() {
-        var random = SystemRandomNumberGenerator()
-        bytes = (0..<Self.length).map { _ in UInt8.random(in: 0...255, using: &random) }
+        bytes = [UInt8].random(count: Self.length)
     }
 
     /// - Parameter derived: 32 bytes that only the owner of the key ring can compute.

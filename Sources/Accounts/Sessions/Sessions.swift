@@ -24,13 +24,12 @@ package struct Sessions: Sendable {
         self.signups = signups
         self.failureTime = failureTime
         importedKinds = ImportedKinds(signups: signups, logger: logger)
-        var random = SystemRandomNumberGenerator()
         dummyHash = StoredPassword(
             PHCString(
                 parameters: signups.hashing.parameters,
                 keyID: signups.keys.pepper?.id,
-                salt: (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) },
-                tag: (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) }
+                salt: [UInt8].random(count: 16),
+                tag: [UInt8].random(count: 32)
             )
         )
     }

@@ -90,8 +90,7 @@ package struct KeyRing: Sendable {
                 let box = try AES.GCM.seal(plaintext, using: key.sealing, authenticating: place.row)
                 return key.head + Array(box.nonce) + box.ciphertext + box.tag
             case .second:
-                var random = SystemRandomNumberGenerator()
-                let salt = (0..<Key.saltLength).map { _ in UInt8.random(in: .min ... .max, using: &random) }
+                let salt = [UInt8].random(count: Key.saltLength)
                 let value = try key.keyOfValue(salt)
                 let associated = key.head + place.bytes
                 let box = try AES.GCM.seal(plaintext, using: value.key, nonce: value.nonce, authenticating: associated)

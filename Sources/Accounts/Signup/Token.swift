@@ -10,8 +10,7 @@ package struct Token<Owner>: Sendable {
 
     /// Makes a token with 256 random bits.
     package init(for id: ID<Owner>) {
-        var random = SystemRandomNumberGenerator()
-        self.init(bytes: id.bytes + (0..<32).map { _ in UInt8.random(in: 0...255, using: &random) })
+        self.init(bytes: id.bytes + [UInt8].random(count: 32))
     }
 
     /// Makes a token with 32 bytes of a keyed digest, which nobody can compute without the key ring.
@@ -57,8 +56,7 @@ package struct LinkOpening: Sendable {
 
     /// Makes an opening with 144 random bits.
     package init() {
-        var random = SystemRandomNumberGenerator()
-        bytes = Array((0..<18).map { _ in UInt8.random(in: 0...255, using: &random) }.base64URL.utf8)
+        bytes = Array([UInt8].random(count: 18).base64URL.utf8)
     }
 
     /// Returns nil unless the text has 22 to 64 characters of base64url, which is enough for 128 random bits.

@@ -24,7 +24,7 @@ struct Pages: Sendable {
     }
 
     func response(_ page: Page, in language: Language) -> Response {
-        let nonce = Data((0..<18).map { _ in UInt8.random(in: .min ... .max) }).base64EncodedString()
+        let nonce = Data([UInt8].random(count: 18)).base64EncodedString()
         let words = Word.allCases.map { word in
             JSON.Member(word.name, .string(language.messages.text(word.inFlow(of: flow.purpose))))
         }

@@ -50,8 +50,7 @@ package struct RecoveryCode: Sendable {
     /// Makes a new code of 120 random bits. That is enough to store it as a plain hash: nobody can find the code by
     /// trying all of them (OWASP ASVS 6.5.2).
     init() {
-        var random = SystemRandomNumberGenerator()
-        letters = (0..<15).map { _ in UInt8.random(in: 0...255, using: &random) }.base32
+        letters = [UInt8].random(count: 15).base32
     }
 
     /// Reads a code as people type it: in upper or lower case, with spaces and hyphens anywhere. Returns nil if the

@@ -16,8 +16,7 @@ package struct Ticket: Sendable {
     package static let lifetime = Duration.seconds(86_400)
 
     package init() {
-        var random = SystemRandomNumberGenerator()
-        self.init(bytes: ID<Ticket>().bytes + (0..<17).map { _ in UInt8.random(in: 0...255, using: &random) })
+        self.init(bytes: ID<Ticket>().bytes + [UInt8].random(count: 17))
     }
 
     /// Returns nil if the text cannot be a ticket of this service.
