@@ -126,7 +126,7 @@ enum EventTriggers {
     ) throws -> Double {
         let connection = try Connection(to: conninfo)
         if !isDurable { try connection.run("SET synchronous_commit = off") }
-        var pipeline = try Pipeline(connection)
+        var pipeline = try Pipeline(connection, lockTimeout: .seconds(5))
         for number in 0..<warmUp { try perform(act, accounts[number % accounts.count], on: &pipeline) }
         let start = ContinuousClock.now
         var count = 0

@@ -7,7 +7,8 @@ internal import Synchronization
 ///
 /// There are two kinds of jobs, which use different connections and so never wait for each other. Statements that write
 /// one row, or only read, are *grouped*: those that wait at the same time share a transaction. Statements that may
-/// violate a constraint, and transactions of several statements, run *alone*.
+/// violate a constraint, and transactions of several statements, run *alone*. A grouped statement that has waited for a lock
+/// for 200 ms runs alone, too, and may wait there for 5 s.
 package final class Database: Sendable {
     private let grouped: LaneQueue
     private let alone: LaneQueue
@@ -34,11 +35,14 @@ package final class Database: Sendable {
         let grouped = LaneQueue(capacity: queue, lanes: lanes)
         let alone = LaneQueue(capacity: queue, lanes: connections - lanes, groupLimit: 1)
         let threads = (0..<connections).map { index in
-            let kind = index < lanes ? "grouped" : "alone"
+            let isGrouped = index < lanes
+            let kind = isGrouped ? "grouped" : "alone"
             let lane = Lane(
                 conninfo: conninfo,
                 kind: kind,
-                queue: index < lanes ? grouped : alone,
+                queue: isGrouped ? grouped : alone,
+                lockTimeout: isGrouped ? .milliseconds(200) : .seconds(5),
+                patientQueue: isGrouped ? alone : nil,
                 metrics: metrics,
                 logger: logger
             )

@@ -10,18 +10,21 @@ internal import Logging
 /// ``Pipeline/slowThreshold``, another lane starts the next group.
 ///
 /// An error rolls the whole group back. The job that caused it gets the error. The others run again, each with its own
-/// Sync, which is safe because they had no effect. After a job has waited too long for a lock, the others wait only 200
-/// ms for locks, so that a locked table does not block the lane for the full time once for each of them.
+/// Sync, which is safe because they had no effect. A job that has waited too long for a lock may wait longer in another
+/// queue, so that a locked row delays the others in its group only briefly.
 struct Lane {
     let conninfo: String
     /// The value of the label `lane` in the metrics.
     var kind = "alone"
     let queue: LaneQueue
+    /// The maximum wait of a statement for a lock.
+    var lockTimeout = Duration.seconds(5)
+    /// The queue of lanes that wait longer for locks. It gets a job that has waited too long, unless many wait there
+    /// already; then the job fails.
+    var patientQueue: LaneQueue?
     var metrics = Metrics()
     let logger: Logger
 
-    /// Limits the wait for each lock in the present transaction to 200 ms.
-    private static let waitBriefly: SQL = "SELECT set_config('lock_timeout', '200ms', true)"
     /// The number of lock timeouts in a group after which the remaining jobs of the group are rejected.
     static let maximumLockTimeouts = 5
 
@@ -32,7 +35,7 @@ struct Lane {
         var failures = 0
         while !queue.isStopped {
             do throws(DatabaseError) {
-                var pipeline = try Pipeline(Connection(to: conninfo))
+                var pipeline = try Pipeline(Connection(to: conninfo), lockTimeout: lockTimeout)
                 if !isUp {
                     queue.laneIsUp()
                     isUp = true
@@ -106,26 +109,23 @@ struct Lane {
 
     /// Sends the jobs with one Sync, and answers them. If they are rolled back, all of them run again, each with its
     /// own Sync, except the job that caused the error: it gets the error, unless a retry may succeed
-    /// (``DatabaseError/Diagnosis/isWorthRetrying``).
+    /// (``DatabaseError/Diagnosis/isWorthRetrying``) or ``patientQueue`` takes it.
     ///
     /// - Parameters:
     ///   - isRetry: whether the job runs again, so that an error is final.
-    ///   - waitsBriefly: whether the job fails if it has to wait for a lock for more than 200 ms.
     ///   - whenSlow: called if another lane should start the next group now.
     /// - Returns: why the jobs were rolled back; nil if they were committed.
     @discardableResult
     private func execute(
         _ jobs: [Job],
         isRetry: Bool = false,
-        waitsBriefly: Bool = false,
         on pipeline: inout Pipeline,
         whenSlow: @escaping () -> Void = {}
     ) throws(DatabaseError) -> DatabaseError.Diagnosis? {
-        let prefix = waitsBriefly ? [Self.waitBriefly] : []
         let start = ContinuousClock.now
         let outcome: Pipeline.Outcome
         do throws(DatabaseError) {
-            outcome = try pipeline.exchange(jobs.map { prefix + $0.statements }, whenSlow: whenSlow)
+            outcome = try pipeline.exchange(jobs.map(\.statements), whenSlow: whenSlow)
         } catch {
             for job in jobs { job.answer(.failure(error)) }
             throw error
@@ -134,7 +134,7 @@ struct Lane {
         metrics.exchanges.record(ContinuousClock.now - start, kind)
         switch outcome {
         case .committed(let rows):
-            for (job, rows) in zip(jobs, rows) { job.answer(.success(Array(rows.dropFirst(prefix.count)))) }
+            for (job, rows) in zip(jobs, rows) { job.answer(.success(rows)) }
             return nil
         case .undone(_, let diagnosis) where diagnosis.isReadOnly:
             // The primary has become a standby. Reconnecting finds the new primary.
@@ -144,7 +144,9 @@ struct Lane {
         case .undone(let culprit, let diagnosis):
             var others = jobs
             if isRetry || !diagnosis.isWorthRetrying, let culprit = jobs.count == 1 ? 0 : culprit {
-                others.remove(at: culprit).answer(.failure(.refused(diagnosis)))
+                let culprit = others.remove(at: culprit)
+                let waitsOn = diagnosis.isLockTimeout && patientQueue?.submitUnlessBusy(culprit) == true
+                if !waitsOn { culprit.answer(.failure(.refused(diagnosis))) }
             }
             whenSlow()
             try retryOneByOne(others, lockTimeouts: diagnosis.isLockTimeout ? 1 : 0, on: &pipeline)
@@ -167,7 +169,7 @@ struct Lane {
                 continue
             }
             do throws(DatabaseError) {
-                let failure = try execute([job], isRetry: true, waitsBriefly: lockTimeouts > 0, on: &pipeline)
+                let failure = try execute([job], isRetry: true, on: &pipeline)
                 if failure?.isLockTimeout == true { lockTimeouts += 1 }
             } catch {
                 for unsent in jobs[(index + 1)...] { unsent.answer(.failure(.unavailable("connection lost"))) }

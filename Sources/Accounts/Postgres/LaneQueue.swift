@@ -193,6 +193,14 @@ final class LaneQueue: Sendable {
         return job
     }
 
+    /// Queues the job if fewer jobs wait than there are lanes, and otherwise returns false.
+    func submitUnlessBusy(_ job: Job) -> Bool {
+        let admission = waiting.withLock { $0.jobs.count < $0.lanesUp ? $0.add(job) : .refused("busy") }
+        guard case .taken(let wake) = admission else { return false }
+        if wake { signal(wakeup) }
+        return true
+    }
+
     func takeGroup() -> Waiting.Group? { waiting.withLock { $0.takeGroup() } }
 
     /// Called by a lane that takes the next group itself, so that no other lane must be woken.

@@ -34,14 +34,15 @@ struct Pipeline: ~Copyable {
         case sync
     }
 
-    init(_ connection: consuming Connection) throws(DatabaseError) {
+    /// - Parameter lockTimeout: the maximum wait of a statement for a lock.
+    init(_ connection: consuming Connection, lockTimeout: Duration) throws(DatabaseError) {
         self.connection = connection
         guard self.connection.acceptsWrites else { throw .unavailable("the server is a standby or read-only") }
         guard PQsetnonblocking(self.connection.raw, 1) == 0, PQenterPipelineMode(self.connection.raw) == 1 else {
             throw .unavailable(self.connection.message)
         }
         do throws(DatabaseError) {
-            guard case .committed = try exchange([Self.settings]) else {
+            guard case .committed = try exchange([Self.settings(lockTimeout)]) else {
                 throw .unavailable("the server refused the session settings")
             }
         } catch {
@@ -51,9 +52,12 @@ struct Pipeline: ~Copyable {
 
     /// The settings of the session that every statement relies on: the time zone UTC, and the timeouts of statements
     /// and locks.
-    private static let settings: [SQL] = [
-        "SET TimeZone = 'UTC'", "SET statement_timeout = '10s'", "SET lock_timeout = '5s'",
-    ]
+    private static func settings(_ lockTimeout: Duration) -> [SQL] {
+        [
+            "SET TimeZone = 'UTC'", "SET statement_timeout = '10s'",
+            SQL(stringLiteral: "SET lock_timeout = \(Int(lockTimeout / .milliseconds(1)))"),
+        ]
+    }
 
     /// True if the session has so many prepared statements that a new session should replace it. Statements contain the
     /// names of partitions, so new ones are prepared each day.

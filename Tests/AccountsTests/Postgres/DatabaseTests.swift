@@ -238,14 +238,16 @@ struct DatabaseTests {
 
     @Test func `a statement that exceeds its timeout fails, and the lane continues`() async throws {
         try await withDatabase { database in
-            let rows = try await database.read(
-                """
+            let settings: SQL = """
                 SELECT current_setting('statement_timeout'), current_setting('lock_timeout'),
                        current_setting('TimeZone')
                 """
-            )
-            let (statement, lock, zone) = try rows.only.decode(String.self, String.self, String.self)
-            #expect([statement, lock, zone] == ["10s", "5s", "UTC"])
+            for (rows, timeout) in [
+                (try await database.read(settings), "200ms"), (try await database.transaction(settings)[0], "5s"),
+            ] {
+                let (statement, lock, zone) = try rows.only.decode(String.self, String.self, String.self)
+                #expect([statement, lock, zone] == ["10s", timeout, "UTC"])
+            }
             let error = await #expect(throws: DatabaseError.self) {
                 try await database.transaction("SET LOCAL statement_timeout = 1", "SELECT pg_sleep(5)")
             }

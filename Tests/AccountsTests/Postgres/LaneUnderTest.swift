@@ -12,10 +12,18 @@ struct LaneUnderTest: Sendable {
     static func lend<Value>(
         capacity: Int = 1000,
         conninfo: String = FreshDatabase.current.conninfo,
+        lockTimeout: Duration = .seconds(5),
+        patientQueue: LaneQueue? = nil,
         _ body: (LaneUnderTest) async throws -> Value
     ) async throws -> Value {
         let fixture = LaneUnderTest(queue: LaneQueue(capacity: capacity, lanes: 1), conninfo: conninfo)
-        let lane = Lane(conninfo: conninfo, queue: fixture.queue, logger: .silent)
+        let lane = Lane(
+            conninfo: conninfo,
+            queue: fixture.queue,
+            lockTimeout: lockTimeout,
+            patientQueue: patientQueue,
+            logger: .silent
+        )
         let thread = DedicatedThread(named: "lane") { lane.run() }
         defer {
             fixture.queue.stop()

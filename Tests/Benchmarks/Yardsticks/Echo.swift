@@ -28,7 +28,7 @@ struct Echo {
 
     func run(on conninfo: String) {
         do {
-            var pipeline = try Pipeline(Connection(to: conninfo))
+            var pipeline = try Pipeline(Connection(to: conninfo), lockTimeout: .seconds(5))
             var results: [Key: [Rows]] = [:]
             while !queue.isStopped {
                 guard let group = queue.takeGroup() else {
