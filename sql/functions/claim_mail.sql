@@ -4,8 +4,9 @@
 -- A mail waits while another one to its recipient is in delivery, or is due and older. So the mails of an address arrive
 -- in order, except that one the mail server has postponed does not hold up those after it.
 --
--- Somebody waits for a mail that is useless within an hour, such as one with a code: its next attempts follow after 5, 15 and
--- 45 seconds, and then every two minutes. Those of other mail follow after 1, 2, 4 minutes and so on, up to four hours.
+-- Somebody waits for a mail that is useless within a day, such as one with a code: its next attempts follow after 5, 15 and
+-- 45 seconds, and then every two minutes. After ten minutes each waits as long as the mail is old, up to four hours. Those of
+-- other mail follow after 1, 2, 4 minutes and so on, up to four hours.
 
 CREATE OR REPLACE FUNCTION claim_mail(places bigint, readable bytea[])
     RETURNS SETOF outbox LANGUAGE plpgsql
@@ -30,9 +31,11 @@ BEGIN
        SET attempts = attempts + 1, sending_until = now() + interval '1 minute',
            (due_at, turn) = (
                SELECT now() + pause, greatest(turn, now()) + pause
-                 FROM make_interval(secs => CASE WHEN useless_after <= created_at + interval '1 hour'
+                 FROM make_interval(secs => CASE WHEN useless_after > created_at + interval '1 day'
+                                                 THEN least(60 * 2 ^ attempts, 14400)
+                                                 WHEN now() < created_at + interval '10 minutes'
                                                  THEN least(5 * 3 ^ attempts, 120)
-                                                 ELSE least(60 * 2 ^ attempts, 14400) END) AS pause)
+                                                 ELSE least(extract(epoch FROM now() - created_at), 14400) END) AS pause)
      WHERE id IN (SELECT id FROM chosen)
     RETURNING outbox.*;
 END

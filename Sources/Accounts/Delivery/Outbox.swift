@@ -72,7 +72,8 @@ package struct Outbox: Sendable {
     func claim(_ count: Int, on database: Database) async throws(DatabaseError) -> [ClaimedMail] {
         let rows = try await database.transaction(
             """
-            SELECT id, template, sealed, attempts, now() < useless_after, created_at, last_error
+            SELECT id, template, sealed, attempts, now() < useless_after, created_at,
+                   extract(epoch FROM now() - created_at)::bigint, last_error
               FROM claim_mail(\(count), \(keys.heads))
             """
         )[0]
@@ -105,20 +106,23 @@ struct ClaimedMail: Sendable {
     let sealed: [UInt8]
     /// The number of attempts, including the claimed one.
     let attempts: Int
-    /// False if the mail comes too late, such as one whose code has expired.
+    /// False if the mail comes too late, such as one whose code and ticket have expired.
     let isUseful: Bool
     let createdAt: Date
+    /// The seconds since the mail was created, by the clock of the database.
+    let age: Int
     /// Why the attempt before this one has failed.
     let lastError: String?
 
     fileprivate init(_ row: Row) throws(DatabaseError) {
-        (id, template, sealed, attempts, isUseful, createdAt, lastError) = try row.decode(
+        (id, template, sealed, attempts, isUseful, createdAt, age, lastError) = try row.decode(
             ID<Outbox>.self,
             String.self,
             [UInt8].self,
             Int.self,
             Bool.self,
             Date.self,
+            Int.self,
             String?.self
         )
     }

@@ -56,8 +56,8 @@ package struct OutboxSender: Sendable {
     }
 
     /// The number of attempts after which the sender gives up, and the mail is dead. With the waits between them, which
-    /// the SQL function `claim_mail` chooses, they take about sixteen hours. A mail with a code is useless before.
-    package static let maximumAttempts = 12
+    /// the SQL function `claim_mail` chooses, they take about forty hours, or a day for a mail with a code.
+    package static let maximumAttempts = 18
 
     /// Makes one attempt to deliver the mail whose turn it is. Returns false if no mail is due. ``run()`` delivers
     /// several mails at a time.
@@ -114,7 +114,7 @@ package struct OutboxSender: Sendable {
                 await pace.imitate()
                 return nil
             }
-        } else if let content = outbox.open(mail.sealed, of: mail.id), let text = text(mail.template, content) {
+        } else if let content = outbox.open(mail.sealed, of: mail.id), let text = text(mail, content) {
             try await attempt(mail) { () throws(MailError) in
                 let message = try Mail(
                     from: sender,
@@ -199,18 +199,10 @@ package struct OutboxSender: Sendable {
     /// The assignments that erase the content, the recipient and the network of a mail that is delivered or dead.
     private static let erased: SQL = "sealed = NULL, network = NULL, recipient = NULL, sending_until = NULL"
 
-    private func text(_ template: String, _ content: Outbox.Content) -> MailText? {
+    private func text(_ mail: ClaimedMail, _ content: Outbox.Content) -> MailText? {
         let messages = content.language.messages
-        if let mail = CodeMail(rawValue: template) {
-            return content.code.map { code in
-                // Mail that an earlier version of the service wrote has no ticket.
-                let link = content.ticket.flatMap { ticket in
-                    mail.ticketPath.map { "\(publicURL)\($0)?ticket=\(ticket)" }
-                }
-                return messages.text(of: mail, code.text, minutes: code.minutes, link: link, serviceName: serviceName)
-            }
-        }
-        return switch template {
+        if let code = CodeMail(rawValue: mail.template) { return text(code, content, after: mail.age) }
+        return switch mail.template {
         case "handoff":
             content.code.map {
                 // Browsers do not send the fragment of a URL, so no proxy logs the code.
@@ -233,7 +225,7 @@ package struct OutboxSender: Sendable {
         case "account-created":
             messages.accountCreated(serviceName: serviceName, address: content.to, contact: contact)
         default:
-            AccountNotice(rawValue: template).map {
+            AccountNotice(rawValue: mail.template).map {
                 messages.accountChanged(
                     $0,
                     serviceName: serviceName,
@@ -243,6 +235,20 @@ package struct OutboxSender: Sendable {
                 )
             }
         }
+    }
+}
+
+extension OutboxSender {
+    /// The text of a mail with a code. If the code has expired, the mail has only the link to another one.
+    ///
+    /// - Parameter age: the seconds since the code was made.
+    private func text(_ mail: CodeMail, _ content: Outbox.Content, after age: Int) -> MailText? {
+        guard let code = content.code else { return nil }
+        let messages = content.language.messages
+        // Mail that an earlier version of the service wrote has no ticket.
+        let link = content.ticket.flatMap { ticket in mail.ticketPath.map { "\(publicURL)\($0)?ticket=\(ticket)" } }
+        if let link, age >= code.minutes * 60 { return messages.late(mail, link: link, serviceName: serviceName) }
+        return messages.text(of: mail, code.text, minutes: code.minutes, link: link, serviceName: serviceName)
     }
 }
 

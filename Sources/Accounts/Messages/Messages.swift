@@ -144,6 +144,19 @@ extension Messages {
         )
     }
 
+    /// The mail in place of one with a code that has expired before the delivery. The link to another code is on a separate
+    /// line.
+    package func late(_ mail: CodeMail, link: String, serviceName: String) -> MailText {
+        let service = ["service": serviceName]
+        let values = [
+            "service": serviceName, "link": link, "assurance": text("mails.\(mail.rawValue).assurance", service),
+        ]
+        return MailText(
+            subject: text("mails.\(mail.rawValue).subject", service),
+            text: text("mails.code.late", values)
+        )
+    }
+
     /// The mail with the link that moves a sign-up to another device. The link is on a separate line.
     package func handoff(_ link: String, code: String, minutes: Int, serviceName: String) -> MailText {
         let values = ["link": link, "code": code, "time": time(minutes, "minutes"), "service": serviceName]

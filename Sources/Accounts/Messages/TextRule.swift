@@ -70,7 +70,8 @@ struct TextRule: Sendable {
         }
         var rules = [
             "mails.code.text": text(["request", "code"], ["time", "assurance"]),
-            "mails.code.new-code": text(["link"]), "mails.notice.text": text(["change", "link"]),
+            "mails.code.late": text(["link"], ["assurance"]), "mails.code.new-code": text(["link"]),
+            "mails.notice.text": text(["change", "link"]),
             "mails.notice.without-password": text(["change", "link"]),
             "mails.handoff.subject": named, "mails.handoff.text": text(["link", "code"], ["time"]),
             "mails.already-registered.subject": named, "mails.already-registered.text": text(["link"]),

@@ -120,9 +120,9 @@ extension Obstacle.Reason {
         switch (self, mail.state, mail.failure) {
         case (.codeNotGiven, .dead, let failure?), (.codeExpired, .dead, let failure?):
             .codeRefused(failure: failure.text, isReply: failure.isReply)
-        case (.codeNotGiven, .waiting, let failure?):
+        case (.codeNotGiven, .waiting, let failure?), (.codeExpired, .waiting, let failure?):
             .codePostponed(failure: failure.text, isReply: failure.isReply, nextAttempt: mail.dueAt, now: mail.now)
-        case (.codeNotGiven, .waiting, nil): .codeWaiting
+        case (.codeNotGiven, .waiting, nil), (.codeExpired, .waiting, nil): .codeWaiting
         default: self
         }
     }

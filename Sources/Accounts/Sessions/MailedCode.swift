@@ -112,7 +112,7 @@ extension Sessions {
                 INSERT INTO outbox (id, account, network, recipient, turn, template, sealed, useless_after)
                 SELECT \(mail.id), \(account), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
                        CASE WHEN \(isOwner) THEN \(CodeMail.signIn.rawValue) ELSE 'withheld' END, \(mail.sealed),
-                       now() + make_interval(secs => \(lifetime))
+                       now() + make_interval(secs => \(Ticket.lifetime.seconds))
                  WHERE \(condition)
                 """,
                 signups.store(mailTicket, of: Self.ticketField, for: address, when: condition),

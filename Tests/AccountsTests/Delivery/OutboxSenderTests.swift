@@ -157,7 +157,7 @@ struct OutboxSenderTests {
         try await TestSignups.with { service in
             for number in 1...2 { try await enter("kim\(number)@example.com", at: service) }
             // Then the next attempt is not due while this test runs.
-            try session.run("UPDATE outbox SET useless_after = created_at + interval '1 day'")
+            try session.run("UPDATE outbox SET useless_after = created_at + interval '2 days'")
             let held = HeldSender(service, mailers: 2)
             try await running(held.sender) {
                 let (one, other) = (try await held.next(), try await held.next())

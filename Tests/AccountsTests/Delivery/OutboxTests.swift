@@ -272,18 +272,48 @@ struct OutboxTests {
                 try session.run("UPDATE outbox SET due_at = now() WHERE state = 'waiting'")
                 #expect(try await service.sender.deliverNext())
             }
-            #expect(try session.number(of: "outbox WHERE state = 'dead' AND sealed IS NULL AND attempts = 12") == 1)
+            #expect(try session.number(of: "outbox WHERE state = 'dead' AND sealed IS NULL AND attempts = 18") == 1)
             #expect(try session.number(of: "outbox WHERE state = 'waiting'") == 0)
         }
     }
 
-    @Test func `an expired code is not sent`() async throws {
+    @Test func `an expired code is not sent, but the ticket in its mail is, for a day`() async throws {
         try await TestSignups.with { service in
             _ = try await service.fill(service.start(), through: "email")
             try session.letPass("10 minutes")
             #expect(try await service.sender.deliverNext())
-            #expect(service.mailbox.attempts.isEmpty)
+            let mail = try #require(service.mailbox.mails.only)
+            #expect(
+                mail.text.contains("This email took longer than usual") && mail.text.contains("/signup/ticket?ticket=")
+            )
+            #expect(Mailbox.code(in: mail.text) == nil)
+
+            _ = try await service.fill(service.start(), through: "email", email: "lee@example.com")
+            try session.letPass("24 hours")
+            #expect(try await service.sender.deliverNext())
+            #expect(service.mailbox.mails.count == 1)
             #expect(try session.number(of: "outbox WHERE state = 'dead' AND sealed IS NULL") == 1)
+        }
+    }
+
+    @Test func `the attempts of a mail with a code become rarer when the code has expired`() async throws {
+        try await TestSignups.with { service in
+            _ = try await service.fill(service.start(), through: "email")
+            service.mailbox.refuse(with: .temporary(reply: 451, reason: "busy"))
+            var pauses: [Int] = []
+            while try session.number(of: "outbox WHERE state = 'waiting'") == 1 {
+                #expect(try await service.sender.deliverNext())
+                let pause = try session.query("SELECT extract(epoch FROM due_at - now())::bigint FROM outbox").only
+                pauses.append(try pause.decode(Int.self))
+                try session.letPass("\(max(0, pauses[pauses.count - 1]) + 1) seconds")
+            }
+            for (pause, expected) in zip(
+                pauses,
+                [5, 15, 45, 120, 120, 120, 120, 120, 673, 1347, 2695, 5391, 10_783, 14_400]
+            ) {
+                #expect((expected - 40...expected + 40).contains(pause), "\(pauses)")
+            }
+            #expect(pauses.count == OutboxSender.maximumAttempts)
         }
     }
 
@@ -311,7 +341,7 @@ struct OutboxTests {
             let mails = try await Operator(service.signups, name: "mina").mails(filter, limit: 10).items
             #expect(mails.map(\.lastError) == ["cannot decrypt: ACCOUNTS_KEYS lacks the key \"test\""])
             #expect(mails.map(\.attempts) == [0])
-            try session.letPass("10 minutes")
+            try session.letPass("24 hours")
             #expect(try await service.sender.deliverNext())
             #expect(try session.number(of: "outbox WHERE state = 'dead' AND sealed IS NULL") == 1)
         }
@@ -337,7 +367,7 @@ struct OutboxTests {
             #expect(try await service.sender.deliverNext())
             #expect(service.mailbox.attempts.isEmpty)
             #expect(try session.number(of: "outbox WHERE state = 'waiting' AND attempts = 1 AND due_at > now()") == 1)
-            try session.run("UPDATE outbox SET attempts = 11, due_at = now()")
+            try session.run("UPDATE outbox SET attempts = 17, due_at = now()")
             #expect(try await service.sender.deliverNext())
             #expect(try session.number(of: "outbox WHERE state = 'dead' AND sealed IS NULL") == 1)
         }

@@ -349,6 +349,7 @@ struct SchemaFilesTests {
         "86841727d1bb0a3f9b820d4f7ddec348d5635016da3b2c2346ee581728aa0fab",
         "fc76fb7f73c6ccb915c91ead6eb42cd07559491f061ce015bd5016a92b994f7a",
         "a01138ad59a9115e80770a9f7e3df934d136d8c0d48ddb394bb7e05722b1241d",
+        "dfc5334334dda251e3f134949bf4282837537ba054cee0bcb3de587457a3eb75",
     ]
 
     @Test func `the version of the functions grows with each change`() {

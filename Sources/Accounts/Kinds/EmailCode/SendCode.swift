@@ -193,8 +193,7 @@ extension Signups {
     /// one, and so do all networks of one ``Network/site``. The limits per network keep a stranger in one network from
     /// using up the total of the address.
     ///
-    /// Addresses with a tag have a total of their own. Some mail servers do not know tags, so that mail to such an
-    /// address does not reach the owner, and must not use up the total of the address without a tag.
+    /// Addresses with a tag have a total of their own (``EmailAddress/mailboxAndTag``).
     ///
     /// In a recovery, the limits count the exact address and not the mailbox. Only the address that an account has gets
     /// mail, with a ticket in it. Otherwise strangers could use up the limits with other addresses of the mailbox, and
