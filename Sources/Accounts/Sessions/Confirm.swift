@@ -21,7 +21,7 @@ extension Sessions {
     ///
     /// Throws `refused` for a wrong answer, `idle` for a second factor in an idle session, and `noSession` if the session
     /// has ended. After ``AccountSession/maximumFailures`` wrong answers in a row, the next attempt ends the session,
-    /// even if it is right.
+    /// even if it is right. A password that could not be compared is no wrong answer.
     package func confirm(
         _ token: Token<AccountSession>,
         by confirmation: Reauthentication
@@ -34,8 +34,22 @@ extension Sessions {
             case .password(let password): return try await confirm(session, with: password, hash)
             case .secondFactor(let factor): return try await confirm(session, with: factor)
             }
-        } catch .failed {
-            throw .refused([confirmation.refusal])
+        } catch {
+            switch error {
+            case .failed: throw .refused([confirmation.refusal])
+            case .hashing: try await forgetAttempt(on: token)
+            default: break
+            }
+            throw error
+        }
+    }
+
+    private func forgetAttempt(on token: Token<AccountSession>) async throws(SignInError) {
+        _ = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            try await database.write(
+                "UPDATE sessions SET failures = greatest(failures - 1, 0) WHERE \(Self.has(token))",
+                to: token.id.rawValue
+            )
         }
     }
 

@@ -211,6 +211,23 @@ struct SignInTests {
         }
     }
 
+    @Test func `a confirmation that the server cannot check is 503, and no wrong one`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let kim = Browser(site)
+            #expect(try await kim.signIn().status == 201)
+            let database = try TestSupport.Session()
+            let secret = try database.query("SELECT secret FROM credentials").only.decode(String.self)
+            let hash =
+                "$argon2id$v=19$m=7168,t=5,p=1,keyid=AAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAA$\(String(repeating: "A", count: 43))"
+            try database.query("UPDATE credentials SET secret = \(hash)")
+            let password: JSON = ["password": "a pass phrase of mine"]
+            for _ in 1...12 { #expect(try await kim.send(.put, "/session/confirm", password).status == 503) }
+            try database.query("UPDATE credentials SET secret = \(secret)")
+            #expect(try await kim.send(.put, "/session/confirm", password).status == 200)
+        }
+    }
+
     @Test func `a password that changes during its check does not sign in`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
