@@ -11,6 +11,11 @@ extension EmailAddress {
         return "\(name.filter { $0 != "." })@gmail.com"
     }
 
-    /// Whether the local part has a name and then a tag, which begins with `+`.
-    var isTagged: Bool { localPart.dropFirst().contains("+") }
+    /// What a limit on the mails of an address counts: all addresses of the mailbox without a tag, or all with one. Some
+    /// mail servers do not know tags, so that mail to a tagged address does not reach the owner of the mailbox, and must
+    /// not use up what the address without a tag has.
+    var mailboxAndTag: [[UInt8]] {
+        let isTagged = localPart.dropFirst().contains("+")
+        return [Array(mailbox.utf8)] + (isTagged ? [Array("tagged".utf8)] : [])
+    }
 }

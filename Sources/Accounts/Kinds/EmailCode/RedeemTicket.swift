@@ -94,10 +94,10 @@ extension Signups {
         if !wasValid { throw .expired }
     }
 
-    /// The rate limit of mails that tickets cause: 30 to one mailbox in a day. Only readers of the mailbox have
-    /// tickets, so nobody else can use up this limit.
+    /// The rate limit of mails that tickets cause: 30 to one mailbox in a day, and as many to its addresses with a tag.
+    /// Only those who read the mail have tickets, so nobody else can use up this limit.
     func mailsByTicket(to address: EmailAddress) -> Charge {
-        charge("mails_by_ticket", Limit(30, per: .seconds(86_400)), [Array(address.mailbox.utf8)])
+        charge("mails_by_ticket", Limit(30, per: .seconds(86_400)), address.mailboxAndTag)
     }
 
     /// A statement that deletes the ticket if it is valid and no rate limit was exceeded in the transaction. If it

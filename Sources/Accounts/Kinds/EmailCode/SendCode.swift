@@ -90,7 +90,8 @@ extension Signups {
             SELECT \(mail.id), draft, \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
                    CASE WHEN code_digest IS NOT NULL THEN \(purpose.codeMail.rawValue)
                         WHEN had_notice THEN 'withheld' ELSE \(purpose.takenMail) END,
-                   \(mail.sealed), expires_at
+                   \(mail.sealed),
+                   \(ticket == nil ? "expires_at" : "now() + make_interval(secs => \(Ticket.lifetime.seconds))" as SQL)
               FROM proofs, LATERAL (
                     SELECT count(*) > 0 AS had_notice
                       FROM \(take([notice], when: "code_digest IS NULL", otherwise: [placeholder])) AS taken
@@ -201,7 +202,7 @@ extension Signups {
     func mailCharges(to address: EmailAddress) -> [Charge] {
         let isRecovery = flow.purpose == .recovery
         let mailbox = Array((isRecovery ? address.rawValue : address.mailbox).utf8)
-        let total = address.isTagged && !isRecovery ? [mailbox, Array("tagged".utf8)] : [mailbox]
+        let total = isRecovery ? [mailbox] : address.mailboxAndTag
         return [
             charge(.mailsToAddressFromNetwork, of: [mailbox, network.site.prefix]),
             charge(.mailsToAddressFromNetworkPerDay, of: [mailbox, network.site.prefix]),

@@ -209,6 +209,8 @@ struct TicketTests {
             _ = try await service.fill(service.start(), through: "email")
             for _ in 0..<30 { #expect(await redeem(try await ticket(on: service), on: service) == "done") }
             #expect(await redeem(try await ticket(on: service), on: service) == "too many: mails_by_ticket")
+            // At some mail servers, an address with a tag belongs to somebody else.
+            #expect(EmailAddress("kim+x@example.com")?.mailboxAndTag != EmailAddress("kim@example.com")?.mailboxAndTag)
         }
     }
 
