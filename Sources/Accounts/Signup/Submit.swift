@@ -166,9 +166,11 @@ extension Signups {
         submission.change.values.answered.insert(step.name)
         for field in step.fields { try await field.kind.submit(field, &submission) }
         try await consumeLimits(for: &submission)
-        var refusals: [Refusal] = []
-        for field in flow.fields { refusals += try await field.kind.work(field, &submission) }
-        guard refusals.isEmpty else { throw .refused(step.sorted(refusals)) }
+        // Files first: only their work may end in a refusal, and a refused step should not hash a password.
+        for field in flow.fields.filter(\.kind.takesFile) + flow.fields.filter({ !$0.kind.takesFile }) {
+            let refusals = try await field.kind.work(field, &submission)
+            guard refusals.isEmpty else { throw .refused(step.sorted(refusals)) }
+        }
         let change = submission.change
         // A code that is submitted twice, for example by a double click, has had its effect already.
         return submission.repeatsGuess && change.effects.isEmpty && change.values == draft.values ? nil : change

@@ -167,6 +167,28 @@ struct SlowWorkTests {
         }
     }
 
+    @Test func `a password in a step with a broken image costs no hash`() async throws {
+        let counting = try CountingPool()
+        let flow = """
+            flow: test
+            version: 1
+            steps:
+              - name: all
+                title: {en: All}
+                fields:
+                  - {name: name, kind: username, identifier: true, label: {en: Name}}
+                  - {name: password, kind: password, label: {en: Password}}
+                  - {name: photo, kind: image, required: false, label: {en: Photo}}
+            """
+        try await TestSignups.with(flow: flow, hashing: counting.pool) { service in
+            let broken = FieldAnswer.file(UploadedFile(Array("no image".utf8)))
+            let answers: Answers = ["name": "kim", "password": .password("a pass phrase of mine"), "photo": broken]
+            let before = counting.hashes
+            let outcome = await submit(answers, to: "all", of: try await service.start(), on: service)
+            #expect(outcome.hasPrefix("refused: photo") && counting.hashes == before)
+        }
+    }
+
     @Test func `the check of rate limits before slow work gives the same refusal as the write`() throws {
         let arguments = "(ARRAY['\\x01', '\\x02']::bytea[], '{1, 2}'::bigint[], '{60, 3600}'::bigint[])"
         let (peek, take) = (
