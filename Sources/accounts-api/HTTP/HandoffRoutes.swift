@@ -8,6 +8,7 @@ struct HandoffRoutes: Sendable {
     let representations: Representations
     let cookie: TokenCookie
     let pages: Pages
+    let drafts: SignupRoutes
 
     @Sendable func handOff(_ request: Request, _ context: DraftContext) async throws -> Answer {
         try await signups.from(context.network).handOff(
@@ -64,6 +65,9 @@ struct HandoffRoutes: Sendable {
             isPage: context.representation == .page,
             in: context.language
         )
+        // Throws if the draft of the request's token cannot be read or decrypted now. The new cookie would replace the
+        // one that opens it.
+        _ = try await drafts.openDraft(of: context.credentials.token(of: Draft.self))
         let (draft, token) = try await signups.from(context.network).resume(body.link, openedBy: body.opening)
         return representations.answer(draft, with: token, isBearer: body.isBearer, cookie: cookie, status: .ok)
     }

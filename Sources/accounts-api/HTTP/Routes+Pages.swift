@@ -6,7 +6,13 @@ import Logging
 /// ``ProblemMiddleware`` answers every other error.
 extension FlowSite {
     var handoff: HandoffRoutes {
-        HandoffRoutes(signups: signups, representations: representations, cookie: cookie, pages: pages)
+        HandoffRoutes(
+            signups: signups,
+            representations: representations,
+            cookie: cookie,
+            pages: pages,
+            drafts: drafts
+        )
     }
 
     func page(

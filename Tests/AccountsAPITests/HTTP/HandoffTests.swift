@@ -54,6 +54,24 @@ struct HandoffTests {
         }
     }
 
+    @Test func `a link is not opened while the sign-up of the browser cannot be read`() async throws {
+        try await TestServer.with { site in
+            let desk = site.visitor()
+            try await desk.start()
+            try await desk.fill(through: "code")
+            #expect(try await desk.send(.post, "/signup/handoff").status == 202)
+            let form = "code=\(try await site.code(in: site.link()))"
+            let phone = site.visitor()
+            try await phone.start()
+            let phoneDraft = "id = (SELECT max(id::text)::uuid FROM drafts)"
+            try Session().run("UPDATE drafts SET sealed = '\\x00' WHERE \(phoneDraft)")
+            let refused = try await phone.send(.post, "/signup/resume", form, headers: Self.form)
+            #expect(refused.status == 503 && refused.headers[.setCookie] == nil)
+            try Session().run("DELETE FROM drafts WHERE \(phoneDraft)")
+            #expect(try await phone.send(.post, "/signup/resume", form, headers: Self.form).status == 200)
+        }
+    }
+
     @Test func `a client with a bearer token gets the new token in the body`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor(.bearer)
