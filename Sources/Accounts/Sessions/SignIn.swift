@@ -21,7 +21,7 @@ extension Sessions {
             let account = try await begin(identifier, counts)
             let (hash, began) = try await check(password, of: account)
             guard let hash, let id = account.id, !account.isDisabled else {
-                try? await Task.sleep(until: began + importedKinds.slowest)
+                try await outlastSlowestCheck(since: began)
                 throw .failed
             }
             let current = try await rehashed(password, hash, of: id)
@@ -39,6 +39,15 @@ extension Sessions {
             try? await Task.sleep(until: start + failureTime)
             throw error
         }
+    }
+
+    /// Waits until the slowest check of a password would have ended. If the deadline of the request is earlier, throws at
+    /// the deadline, as such a check does.
+    func outlastSlowestCheck(since began: ContinuousClock.Instant) async throws(SignInError) {
+        let end = began + importedKinds.slowest
+        let deadline = Deadline.current?.instant ?? end
+        try? await Task.sleep(until: min(end, deadline))
+        if deadline < end { throw .hashing(.rejected(.busy(wait: importedKinds.slowest))) }
     }
 
     /// Runs the act. If it throws `failed` because another request has replaced the hash by a new one of the same
