@@ -76,9 +76,16 @@ extension DatabaseError: CustomStringConvertible, CustomDebugStringConvertible {
         case .cancelled: "cancelled before the statement was sent"
         case .refused(let diagnosis):
             "database refused: \(diagnosis.sqlState)" + (diagnosis.constraint.map { " (\($0))" } ?? "")
+                + (Self.meanings[diagnosis.sqlState].map { ", \($0)" } ?? "")
         case .unexpectedAnswer(let what): "unexpected answer from the database: \(what)"
         }
     }
+
+    /// The errors that say what PostgreSQL lacks.
+    private static let meanings = [
+        "53100": "its disk is full", "53200": "it is out of memory", "53300": "it has too many connections",
+        "58030": "it cannot read or write a file",
+    ]
 
     package var debugDescription: String {
         guard case .refused(let diagnosis) = self else { return description }

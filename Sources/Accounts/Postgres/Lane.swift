@@ -31,6 +31,7 @@ struct Lane {
     /// Runs jobs until the queue stops. If the connection is lost, it reconnects with back-off and jitter.
     func run() {
         var isUp = true
+        var reason = ""
         // The number of connections in a row that failed, or were lost before they ran a job.
         var failures = 0
         while !queue.isStopped {
@@ -44,12 +45,13 @@ struct Lane {
                 try serve(&pipeline, resetting: &failures)
             } catch {
                 if queue.isStopped { return }
-                if case .unavailable(let reason) = error {
-                    if isUp {
-                        queue.laneIsDown(reason)
-                        isUp = false
-                        logger.error("database unavailable", metadata: ["reason": "\(reason)"])
+                if case .unavailable(let present) = error {
+                    if isUp { queue.laneIsDown(present) } else { queue.laneIsStillDown(present) }
+                    // PostgreSQL that shuts down, and PostgreSQL that is gone, need different repairs.
+                    if isUp || present != reason {
+                        logger.error("database unavailable", metadata: ["reason": "\(present)"])
                     }
+                    (isUp, reason) = (false, present)
                 } else {
                     logger.warning("\(error)")
                     // A connection that has run jobs is restored immediately.

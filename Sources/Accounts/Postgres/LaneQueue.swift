@@ -151,6 +151,10 @@ struct Waiting {
         return lanesUp == 0 ? drain() : []
     }
 
+    mutating func laneIsStillDown(_ reason: String) {
+        downReason = reason
+    }
+
     /// Returns the waiting jobs, which the caller must reject.
     mutating func stop() -> [Job] {
         isStopped = true
@@ -223,6 +227,7 @@ final class LaneQueue: Sendable {
 
     func goToSleep() -> Bool { waiting.withLock { $0.goToSleep() } }
     func laneIsUp() { waiting.withLock { $0.laneIsUp() } }
+    func laneIsStillDown(_ reason: String) { waiting.withLock { $0.laneIsStillDown(reason) } }
     func wakeUp() { waiting.withLock { $0.wakeUp() } }
     var isStopped: Bool { waiting.withLock { $0.isStopped } }
     /// The numbers of waiting jobs and of lanes that are up.

@@ -21,6 +21,11 @@ package enum MigrationError: Error, CustomStringConvertible {
         self = .failed(name, error, reason: reason)
     }
 
+    private static let remedies = [
+        "42501": "run migrate as the owner of the tables",
+        "42P07": "somebody has made it by hand: rename or drop it, and migrate again",
+    ]
+
     package var description: String {
         switch self {
         case .edited(let name): "migration \(name) was changed after it was applied"
@@ -28,7 +33,8 @@ package enum MigrationError: Error, CustomStringConvertible {
             "the database has migration \(name), on which this version cannot serve: install a newer version"
         case .missing(let names):
             "the database lacks \(names.joined(separator: ", ")) of this version: run accounts-api migrate"
-        case .failed(let name, _, let reason): "cannot apply \(name): \(reason)"
+        case .failed(let name, let error, let reason):
+            "cannot apply \(name): \(reason)" + (Self.remedies[error.sqlState ?? ""].map { "; \($0)" } ?? "")
         }
     }
 }

@@ -11,4 +11,9 @@ extension Database {
         if isSuperuser { return ["is a superuser"] }
         return (ownsTables ? ["owns the tables"] : []) + (createsTables ? ["can create tables"] : [])
     }
+
+    /// Whether the role of the connection may write what a server writes. A role of operators may not.
+    package func mayServe() async throws(DatabaseError) -> Bool {
+        try await read("SELECT has_table_privilege('sessions', 'INSERT')").only.decode(Bool.self)
+    }
 }

@@ -51,6 +51,11 @@ extension KeyRing {
         return opensSentinel(sealed) ? nil : mismatch(of: sealed)
     }
 
+    /// Whether no server has run on the database yet. The first one decides which keys are right.
+    package func isFirst(in database: Database) async throws(DatabaseError) -> Bool {
+        try await database.read(Self.selectSentinel).isEmpty
+    }
+
     /// Returns the reason why the key ring does not decrypt these bytes.
     private func mismatch(of sealed: [UInt8]) -> KeyMismatch {
         let id = Self.keyID(of: sealed) ?? "unknown"

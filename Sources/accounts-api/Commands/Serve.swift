@@ -26,7 +26,28 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Starts even if the flow ends more than a tenth of the unfinished sign-ups, and erases these.")
     var accept = false
 
+    /// A log in JSON has the reason of a refused start as lines of the level critical.
     func run() async throws {
+        do {
+            try await start()
+        } catch let error where !(error is ExitCode) && isLoggedAsJSON {
+            let failure = CommandFailure(error, of: Self.self)
+            let logger = Logger(label: "accounts") { _ in LineLogger(isJSON: true, logLevel: .critical) }
+            for reason in (error as? SettingMistakes)?.all ?? [failure.message] {
+                logger.critical(
+                    "cannot start",
+                    metadata: ["reason": "\(reason)", "exit": .stringConvertible(failure.exit)]
+                )
+            }
+            throw ExitCode(failure.exit)
+        }
+    }
+
+    private var isLoggedAsJSON: Bool {
+        if case .json? = try? flags.source.read(\.logFormat) { true } else { false }
+    }
+
+    private func start() async throws {
         let dumpsRemain = MemoryDumps.forbid()
         let settings = try Settings(flags.source)
         try await settings.awaitPorts()

@@ -48,6 +48,7 @@ struct BrandCommandTests {
                 "serve",
                 settings: [
                     "DATABASE_URL": "host=/nowhere", "ACCOUNTS_KEYS": TestSignups.keys, "BRAND_FILE": file,
+                    "LOG_FORMAT": "text",
                 ]
             )
             #expect(server.status == 2)

@@ -65,6 +65,13 @@ struct DoctorTests {
             return lines.first { $0.contains("  mail  ") }.map(String.init) ?? ""
         }
         #expect(try await run(refusing).hasPrefix("ok       mail"))
+        let printed = try await CommandRun.of(
+            "doctor",
+            "--mail-to",
+            "mina@example.com",
+            settings: ["DATABASE_URL": "host=127.0.0.1 port=1", "ACCOUNTS_KEYS": TestSignups.keys]
+        )
+        #expect(printed.output.contains("mail is printed, not sent; no test mail was sent"))
         let refused = try await run(refusing, "--mail-to", "mina@example.com")
         #expect(refused.hasPrefix("wrong    mail        550 5.7.1 <address>: Sender not allowed; check MAIL_FROM"))
         let accepting = try await MailCatcher.start(.accept("250 2.0.0 Ok: queued as 4Zx1"))
@@ -88,6 +95,10 @@ struct DoctorTests {
             }
             let superuser = try await examine("DATABASE_URL", installation.administrator)
             #expect(superuser["role"] == Found("wrong", "it is a superuser") && superuser["keys"]?.state == "ok")
+            let operators = try await Self.examine(
+                right.merging(["DATABASE_URL": installation.conninfo(as: "mina")]) { $1 }
+            )
+            #expect(operators.found["role"] == Found("warning", "it may not serve"))
             #expect(superuser["disk"]?.text.contains(" free of ") == true, "a superuser may know the folder")
             let proxies = try await examine("TRUSTED_PROXIES", nil)
             #expect(proxies["proxies"]?.state == "wrong" && proxies["mail"]?.state == "ok")

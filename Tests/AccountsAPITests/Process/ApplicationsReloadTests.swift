@@ -84,6 +84,7 @@ struct ApplicationsReloadTests {
         try await withFile("applications:\n  - id: Shop\n    color: red\n", named: "apps.yaml") { file in
             let settings = [
                 "APPLICATIONS_FILE": file, "DATABASE_URL": "host=/nowhere", "ACCOUNTS_KEYS": TestSignups.keys,
+                "LOG_FORMAT": "text",
             ]
             let run = try await CommandRun.of("serve", settings: settings)
             #expect(run.status == 2)

@@ -305,6 +305,10 @@ struct ProcessTests {
             #expect(error?.description.contains(name) == true, "\(name) is not mentioned")
         }
         #expect(error?.description.contains("nonsense") == false, "a secret is quoted")
+        #expect(
+            error?.description.contains(#""level":"critical","message":"cannot start","exit":2,"reason":"FLOW_FILE"#)
+                == true
+        )
     }
 
     @Test func `a password leaves no trace in memory once it is hashed`() async throws {

@@ -46,7 +46,7 @@ struct SettingsTransportTests {
             "serve",
             settings: [
                 "DATABASE_URL": "host=db.example", "ACCOUNTS_KEYS": TestSignups.keys, "LOG_LEVEL": "loud",
-                "PUBLIC_URL": "https://a.example",
+                "PUBLIC_URL": "https://a.example", "LOG_FORMAT": "text",
             ]
         )
         #expect(run.status == 2)

@@ -53,7 +53,10 @@ struct TextCommandTests {
                 ["file": .string(file), "line": .integer(line), "reason": .string(reason)]
             }
             #expect(try json.status == 1 && json.json == ["valid": false, "mistakes": .array(mistakes)])
-            let settings = ["DATABASE_URL": "host=/nowhere", "ACCOUNTS_KEYS": TestSignups.keys, "TEXTS_FILE": file]
+            let settings = [
+                "DATABASE_URL": "host=/nowhere", "ACCOUNTS_KEYS": TestSignups.keys, "TEXTS_FILE": file,
+                "LOG_FORMAT": "text",
+            ]
             for arguments in [["serve"], ["flow", "show"], ["flow", "check", "Sources/Accounts/Flow/signup.yaml"]] {
                 let command = try await CommandRun.of(arguments, settings: settings)
                 #expect(command.status == 2, "\(arguments)")

@@ -72,7 +72,11 @@ struct DatabaseCheckup {
 
     private func role() async throws -> Finding {
         let excess = try await database.rightsBeyondServing()
-        if excess.isEmpty { return .ok("role", "it may only serve") }
+        if excess.isEmpty {
+            return try await database.mayServe()
+                ? .ok("role", "it may only serve")
+                : .warning("role", "it may not serve", "run doctor with the DATABASE_URL of the server")
+        }
         return .wrong(
             "role",
             "it \(excess.joined(separator: " and "))",
@@ -94,7 +98,9 @@ struct DatabaseCheckup {
         if let mismatch = try await keys.mismatch(withServersOf: database) {
             return .wrong("keys", "\(mismatch)", "restore the key; without it, drafts and mails cannot be read")
         }
-        return .ok("keys", "the key ring fits the database, or no server has run on it yet")
+        return try await keys.isFirst(in: database)
+            ? .ok("keys", "no server has run on this database yet: the first one decides which keys fit")
+            : .ok("keys", "the key ring fits the database")
     }
 
     private static func mebibytes(_ bytes: Int) -> String { "\(bytes >> 20) MiB" }

@@ -34,7 +34,9 @@ extension Settings {
     }
 
     private func mail(to recipient: EmailAddress?) async -> Finding {
-        guard let server = self.smtpURL.server else { return .warning("mail", "mail is printed, not sent") }
+        guard let server = self.smtpURL.server else {
+            return .warning("mail", "mail is printed, not sent\(recipient == nil ? "" : "; no test mail was sent")")
+        }
         let mailer = SMTPMailer(to: server)
         let outcome: Finding
         do throws(MailError) {

@@ -136,7 +136,9 @@ struct FlowCommandTests {
 
     @Test func `the server does not start with an invalid flow file`() async throws {
         try await withFile(Self.invalidFlow) { file in
-            let settings = ["FLOW_FILE": file, "DATABASE_URL": "host=/nowhere", "ACCOUNTS_KEYS": ""]
+            let settings = [
+                "FLOW_FILE": file, "DATABASE_URL": "host=/nowhere", "ACCOUNTS_KEYS": "", "LOG_FORMAT": "text",
+            ]
             let run = try await CommandRun.of("serve", settings: settings)
             #expect(run.status != 0 && run.errorOutput.contains("\(file):10: unknown kind \"chois\""))
         }
