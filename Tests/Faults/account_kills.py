@@ -110,7 +110,7 @@ class SignInWithApp(Act):
 class SignInWithRecoveryCode(SignInWithApp):
     name = "sign-in with a recovery code"
     factor = "recovery-code"
-    notices = (("A recovery code was used", False),)
+    notices = (("Your recovery code was used", False),)
     stages = (
         WAITING,
         {
@@ -244,7 +244,7 @@ class ConfirmWithApp(Confirm):
 
 class ConfirmWithRecoveryCode(ConfirmWithApp):
     name = "confirmation with a recovery code"
-    notices = (("A recovery code was used", False),)
+    notices = (("Your recovery code was used", False),)
 
     @property
     def stages(self):
@@ -444,7 +444,7 @@ class Move(Act):
 
 class Undo(Move):
     name = "return to the old address"
-    notices = (*Move.notices, ("Your email address was restored", True), ("Your email address was restored", False))
+    notices = (*Move.notices, ("Your email address was removed", True), ("Your email address was restored", False))
 
     @property
     def stages(self):
@@ -586,7 +586,7 @@ class RemoveAuthenticator(Act):
 
 class ReplaceRecoveryCodes(RemoveAuthenticator):
     name = "new recovery codes"
-    notices = (("You have new recovery codes", False),)
+    notices = (("New recovery codes", False),)
     path, method, status = "/account/recovery-codes", "POST", 200
 
     @property

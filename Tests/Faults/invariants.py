@@ -47,6 +47,6 @@ def violations(service, crowd):
     for address in {address for mail in service.mailbox.mails for address in mail.get("to", [])} - people:
         found.append(f"a mail to {address}, who did not sign up")
     for mail in service.mailbox.mails:
-        if "created" in mail.get("subject", "") and not set(mail["to"]) <= set(stored):
+        if mail.get("subject", "").startswith("Welcome") and not set(mail["to"]) <= set(stored):
             found.append(f"a mail about an account to {mail['to']}, who has none")
     return found

@@ -95,7 +95,7 @@ class Act:
     is_repeatable = True
     # True if the person has no account before the act.
     signs_up = False
-    # The mails about the act: the beginning of the subject, and True if the mail goes to the new address.
+    # The mails about the act: the beginning of the subject without the name of the service, and True if the mail goes to the new address.
     notices = ()
 
     def __init__(self, owner, service):
@@ -403,8 +403,12 @@ class Killing:
     def missing_mail(self):
         """Returns the mails that have not arrived. A mail that was being sent at a kill may arrive twice."""
         mails = self.service.mailbox.mails
-        arrived = {(to, mail["subject"].split(":")[0]) for mail in mails for to in mail.get("to", [])}
-        return [f"no mail “{text}” to {address}" for address, text in self.notices if (address, text) not in arrived]
+        arrived = [(to, mail["subject"].replace(" Accounts", "")) for mail in mails for to in mail.get("to", [])]
+        return [
+            f"no mail “{text}” to {address}"
+            for address, text in self.notices
+            if not any(to == address and subject.startswith(text) for to, subject in arrived)
+        ]
 
     def stage(self, act, before, now):
         """Returns the number of stages that have happened completely. Raises Broken if one has happened in part."""

@@ -56,6 +56,7 @@ package enum Word: Int, CaseIterable, Sendable {
     // What a page says while it is used. `{length}` and `{limit}` are numbers of characters, `{right}` and `{down}`
     // percentages.
     case pleaseWait, errorInTitle, completed, lengthOf, tooLongBy, goodPassword, cropPlace, cannotCopy
+    case changeResets
     // Setting up the authenticator.
     case authenticatorMeaning, authenticatorIsOptional, qrCode, copyKey
     // The links of the service at the foot of every page.

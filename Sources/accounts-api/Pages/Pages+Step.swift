@@ -56,6 +56,12 @@ extension Pages {
             ),
         ]
         members.append(.init("has_files", .bool(!step.images.isEmpty)))
+        let proved = signups.flow.fields.compactMap(\.kind.provedField)
+        let redone = signups.flow.fieldsThatAnAddressChangeClears(in: draft.values)
+        if !redone.isEmpty, step.fields.contains(where: { proved.contains($0.name) }) {
+            let labels = redone.map { $0.shortLabel(in: language) ?? $0.name.rawValue }
+            members.append(.init("redone", .string(labels.joined(separator: ", "))))
+        }
         members.append(.init("is_refused", .bool(problem != nil)))
         // Password managers store a new password under this name.
         let name = signups.identifyingAddress(in: draft.values)

@@ -494,7 +494,7 @@ struct PageTests {
             #expect(!page.has("완료하지 않은 다른 가입"))
             #expect(try await desk.open("/signup").status == 200, "the question changes nothing")
             let short = try await phone.post("/signup/resume", "code=short")
-            #expect(short.status == 422 && short.has("name=\"code\"") && short.has("코드를 표시된 그대로 모두 입력해 주세요."))
+            #expect(short.status == 422 && short.has("name=\"code\"") && short.has("코드를 빠짐없이 표시된 그대로 입력해 주세요."))
             let attempt = try #require(page.html.firstMatch(of: /name="confirmed" value="([\w-]{24})"/)).1
             for _ in 1...2 {
                 let moved = try await phone.post("/signup/resume", "code=\(code)&confirmed=\(attempt)")

@@ -20,8 +20,8 @@ struct CredentialNoticeTests {
     @Test(arguments: [
         ("password", "Your Acme password was changed"), ("app", "Your Acme authenticator app was replaced"),
         ("no app", "Your Acme authenticator app was removed"),
-        ("recovery codes", "Your new Acme recovery codes"),
-        ("recovery code", "A Acme recovery code was used"), ("username", "Your Acme username was changed"),
+        ("recovery codes", "New recovery codes for your Acme account"),
+        ("recovery code", "Your Acme recovery code was used"), ("username", "Your Acme username was changed"),
         ("erasure", "Your Acme account was deleted"),
     ])
     func `a change causes one mail, which says what to do if somebody else has made the change`(

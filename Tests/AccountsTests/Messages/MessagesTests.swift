@@ -22,12 +22,14 @@ struct MessagesTests {
             (.tooLong, [:], "Use fewer characters.", "더 짧게 입력해 주세요."),
             (.tooYoung, ["min": 14], "You need to be at least 14 years old.", "만 14세 이상만 이용할 수 있습니다."),
             (
-                .codeWrong, ["attempts_left": 4], "That code isn't right. You have 4 attempts left.",
-                "코드가 올바르지 않습니다. 4번 더 시도할 수 있습니다."
+                .codeWrong, ["attempts_left": 4],
+                "That code isn't right. Enter the newest one. You have 4 attempts left.",
+                "코드가 올바르지 않습니다. 가장 최근 코드를 입력해 주세요. 4번 더 시도할 수 있습니다."
             ),
             (
-                .codeWrong, ["attempts_left": 1], "That code isn't right. You have 1 attempt left.",
-                "코드가 올바르지 않습니다. 1번 더 시도할 수 있습니다."
+                .codeWrong, ["attempts_left": 1],
+                "That code isn't right. Enter the newest one. You have 1 attempt left.",
+                "코드가 올바르지 않습니다. 가장 최근 코드를 입력해 주세요. 1번 더 시도할 수 있습니다."
             ),
             (
                 .notAllowed, ["min": -1, "max": 9], "Enter a whole number from -1 to 9.",
@@ -59,8 +61,8 @@ struct MessagesTests {
                 "이메일 주소 형식이 올바르지 않습니다. (예: name@example.com)"
             ),
             (
-                "phone", .badFormat, "Enter a phone number like 010-1234-5678.",
-                "전화번호 형식이 올바르지 않습니다. (예: 010-1234-5678)"
+                "phone", .badFormat, "Enter a full phone number, like 010-1234-5678 or +1 415 555 2671.",
+                "전화번호 형식이 올바르지 않습니다. (예: 010-1234-5678 또는 +1 415-555-2671)"
             ),
             ("username", .taken, "That username is taken.", "이미 사용 중인 아이디입니다."),
             (
@@ -68,7 +70,7 @@ struct MessagesTests {
                 "영문자, 숫자, . - _ 기호만 입력해 주세요."
             ),
             ("confirmation", .mismatch, "The passwords don't match.", "비밀번호가 일치하지 않습니다."),
-            ("code", .required, "Enter the code.", "인증 코드를 입력해 주세요."),
+            ("code", .required, "Enter the code.", "코드를 입력해 주세요."),
             ("terms", .required, "Check this box to continue.", "계속하려면 동의해 주세요."),
             ("terms", .notAccepted, "Check this box to continue.", "계속하려면 동의해 주세요."),
             ("display_name", .required, "This field is required: Display name", "필수 항목입니다: 닉네임"),

@@ -109,6 +109,13 @@ extension Signups {
 }
 
 extension Flow {
+    /// The fields whose values another e-mail address would clear.
+    package func fieldsThatAnAddressChangeClears(in values: Values) -> [Field] {
+        var change = Change(values: values)
+        addressChanges(&change)
+        return fields.filter { values.contains($0.name) && !change.values.contains($0.name) }
+    }
+
     /// Tells every field of the flow that an e-mail address in the draft has changed.
     fileprivate func addressChanges(_ change: inout Change) {
         for step in steps {

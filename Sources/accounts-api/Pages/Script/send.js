@@ -43,7 +43,9 @@ function submitOnce(event) {
 }
 
 /// The browser may show a page again after Back; its forms can then be sent again.
-function allowSending() {
+function allowSending({ persisted }) {
+  // Nobody should see the account again after a sign-out by going back.
+  if (persisted && one("[data-page=account]")) location.reload();
   isSending = false;
   hideBusy();
   for (const element of all("form")) delete element.dataset.sent;
@@ -63,8 +65,9 @@ async function sendStep() {
 
 /// Resolves to the URL of the next page, or to undefined if this page stays.
 async function postStep() {
+  const page = form.getAttribute("action");
   try {
-    const answer = await fetch(form.getAttribute("action"), {
+    const answer = await fetch(page, {
       method: "POST",
       headers: { Accept: "application/json", "Accept-Language": language },
       body: stepBody(),
@@ -75,10 +78,12 @@ async function postStep() {
       return body.next.href;
     }
     // The page of a code that takes no more guesses, or has expired, says how to go on.
-    if (answer.status === 422) return isOver(body.errors) ? form.getAttribute("action") : showErrors(body.errors);
+    if (answer.status === 422) return isOver(body.errors) ? page : showErrors(body.errors);
     // The code is for an address that another tab has changed.
-    if (answer.status === 412) return `${form.getAttribute("action")}?other-address`;
-    if ([401, 409, 410].includes(answer.status)) return form.getAttribute("action").replace(/^(\/[^/]*).*/, "$1");
+    if (answer.status === 412) return `${page}?other-address`;
+    // The page of a step says that the sign-up is gone.
+    if (answer.status === 401) return page;
+    if ([409, 410].includes(answer.status)) return page.replace(/^(\/[^/]*).*/, "$1");
     showNotice(body.message ?? body.title);
   } catch {
     showNotice(form.dataset.offline);

@@ -105,6 +105,8 @@ function showMoment(element) {
   element.textContent = format.format(new Date(element.dateTime));
 }
 
+// After a refused form, a reload shows the page again instead of sending the form again.
+if (all("form").some(({ action }) => action === location.href)) history.replaceState(null, "");
 announceNews();
 all("[data-until], [data-period]").forEach(startClock);
 all("[data-resend]").forEach(waitToResend);
