@@ -195,6 +195,43 @@ def test_the_last_page_hides_the_account_after_the_sign_out(person):
     assert kim.email not in kim.text and kim.username not in kim.text
 
 
+def test_a_step_whose_sign_up_is_gone_says_so(person):
+    kim = person().go_to("profile")
+    kim.browser.delete_all_cookies()
+    kim.type("username", kim.username)
+    kim.press_next()
+    kim.wait_until(lambda: kim.find_all("#notice:not([hidden])"), "the notice")
+    assert notice(kim)[1].startswith("You have no sign-up in progress in this browser, so start here.")
+
+
+def test_a_reload_shows_a_refused_form_again_and_does_not_send_it(person):
+    kim = sign_up(person())
+    kim.open("/account/authenticator")
+    kim.type("code", "000000").send_keys(Keys.ENTER)
+    kim.wait_until(lambda: kim.refusal("code"), "the refusal")
+    kim.browser.refresh()
+    kim.wait_until(lambda: kim.find_all("[name=code]") and not kim.refusal("code"), "the form without a refusal")
+
+
+def test_nobody_sees_the_account_by_going_back_after_the_sign_out(person):
+    kim = sign_up(person())
+    kim.open("/account")
+    assert kim.email in kim.text
+    sign_out(kim)
+    kim.browser.back()
+    kim.wait_until(lambda: kim.path.startswith("/sign-in"), "the sign-in")
+    assert kim.email not in kim.text
+
+
+def test_a_change_of_the_address_says_that_the_app_goes(person):
+    kim = person().go_to("totp")
+    kim.submit_authenticator_code()
+    kim.open("/signup/email")
+    kim.wait_until(lambda: kim.find_all("p.notice"), "the notice")
+    text = "If you change your address, you'll need to set this up again: Authenticator app"
+    assert kim.find("p.notice").text == text
+
+
 # MARK: Values
 
 

@@ -95,7 +95,8 @@ class Act:
     is_repeatable = True
     # True if the person has no account before the act.
     signs_up = False
-    # The mails about the act: the beginning of the subject without the name of the service, and True if the mail goes to the new address.
+    # The mails about the act: the beginning of the subject without the name of the service, and True if the mail goes to
+    # the new address.
     notices = ()
 
     def __init__(self, owner, service):

@@ -35,7 +35,16 @@ struct HandoffRoutes: Sendable {
         guard let link = Token<Draft>(String(code)) else {
             throw Problem(.notFound, "The link is incomplete. Open the complete link from the mail.")
         }
+        if try await isOverHere(link, context) { return Pages.seeOther(signups.flow.purpose.path) }
         return try await pages.response(confirmation(of: link, context), in: context.language)
+    }
+
+    /// Whether the link is over, and its sign-up goes on in this browser: the person has opened it here before.
+    func isOverHere(_ link: Token<Draft>, _ context: RequestScope) async throws -> Bool {
+        guard let token = context.credentials.token(of: Draft.self), token.id == link.id,
+            try await signups.maskedAddress(of: link) == nil
+        else { return false }
+        return try await drafts.openDraft(of: token) != nil
     }
 
     /// The page that asks the person to confirm a link. Mail scanners open links and run the scripts of pages, so
@@ -81,7 +90,7 @@ extension HandoffRoutes {
                 .get,
                 "signup/resume",
                 .askToResume,
-                responses: [.ok: .page, .gone: .page],
+                responses: [.ok: .page, .seeOther: .nothing, .gone: .page],
                 .plain(askToResume)
             ),
             .init(.post, "signup/resume", .resume, responses: [.ok: .draft], .open(resume)),

@@ -26,6 +26,7 @@ extension FlowSite {
         do {
             if act == .resume, context.answers["confirmed"] == nil {
                 let body = try ResumeRequest(context.answers, isPage: true, in: language)
+                if try await handoff.isOverHere(body.link, context) { return Pages.seeOther(purpose.path) }
                 var page = try await handoff.confirmation(of: body.link, context)
                 if page.status == .gone { page.status = .unprocessableContent }
                 return pages.response(page, in: language)

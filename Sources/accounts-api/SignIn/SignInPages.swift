@@ -180,7 +180,7 @@ struct SignInPages: Sendable {
 
     private static let codeForm = FormPage(
         title: .enterMailedCode,
-        text: [.enterMailedCodeText],
+        text: [.enterMailedCodeText, .mailNotFound],
         action: "/sign-in/code",
         fields: [FormPage.code],
         button: .goOn,

@@ -48,7 +48,9 @@ struct HandoffTests {
             #expect(try await phone.send(.get, "/signup").nextStep == "password")
             let again = try await phone.send(.post, "/signup/resume", "code=\(site.code(in: link))", headers: Self.form)
             #expect(again.refusals == ["code:code_expired"])
-            let dead = try await phone.send(.get, query)
+            let here = try await phone.send(.get, query, headers: [.accept: "text/html"])
+            #expect(here.status == 303 && here.headers[.location] == "/signup", "the sign-up goes on in this browser")
+            let dead = try await site.visitor(headers: [.acceptLanguage: "ko"]).send(.get, query)
             #expect(dead.status == 410 && dead.body.contains("만료되었거나 이미 사용한 링크"))
             #expect(!dead.body.contains("name=\"confirmed\""), "the page asks for another code, and confirms nothing")
         }

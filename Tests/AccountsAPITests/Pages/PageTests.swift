@@ -502,10 +502,12 @@ struct PageTests {
             }
             let used = try await phone.post("/signup/resume", "code=\(code)&confirmed=yes")
             #expect(used.status == 422 && used.has("만료되었거나 이미 사용한"))
-            let typo = try await phone.post("/signup/resume", "code=\(code)")
+            let here = try await phone.post("/signup/resume", "code=\(code)")
+            #expect(here.path == "/signup/password", "the sign-up goes on in this browser")
+            let typo = try await PageVisitor(site).post("/signup/resume", "code=\(code)")
             #expect(typo.status == 422 && typo.has("name=\"code\"") && typo.has("href=\"/sign-in\""))
             let old = try await desk.open("/signup")
-            #expect(old.status == 410 && old.has("continuing this sign-up on another device"))
+            #expect(old.status == 410 && old.has("This sign-up was continued on another device"))
             #expect(old.has("class=\"news\" role=\"status\""))
         }
     }
