@@ -200,7 +200,8 @@ struct DatabaseTests {
     @Test func `a shutdown refuses waiting statements and lets running ones finish`() async throws {
         try await withDatabase { database in
             try session.run("SELECT pg_advisory_lock(1)")
-            async let held = database.write("INSERT INTO notes SELECT 1 FROM pg_advisory_xact_lock(1)", to: UUID())
+            let hold: SQL = "INSERT INTO notes SELECT 1 FROM (\(BlockedStatement.statement)) AS held"
+            async let held = database.write(hold, to: UUID())
             try await session.waitUntilSomebodyIsBlocked()
             let waiting = (2..<50).map { number in
                 Task { try await database.write("INSERT INTO notes VALUES (\(number))", to: UUID()) }
