@@ -33,7 +33,8 @@ BEGIN
                SELECT now() + pause, greatest(turn, now()) + pause
                  FROM make_interval(secs => CASE WHEN useless_after > created_at + interval '1 day'
                                                  THEN least(60 * 2 ^ attempts, 14400)
-                                                 WHEN now() < created_at + interval '10 minutes'
+                                                 WHEN least(useless_after - interval '1 hour', now() - interval '10 minutes')
+                                                      < created_at
                                                  THEN least(5 * 3 ^ attempts, 120)
                                                  ELSE least(extract(epoch FROM now() - created_at), 14400) END) AS pause)
      WHERE id IN (SELECT id FROM chosen)

@@ -196,7 +196,8 @@ extension Operator {
             """
             SELECT count(*), max(finished_at), (array_agg(last_error ORDER BY finished_at DESC))[1] FROM outbox
              WHERE state = 'dead' AND last_error IS NOT NULL
-               AND (account = \(account)
+               AND (account = \(account) AND template NOT IN (\(AddressChange.template), \(AccountNotice.addressWithdrawn.rawValue))
+                    AND created_at > coalesce((SELECT max(changed_at) FROM address_changes WHERE account = \(account)), '-infinity')
                     OR draft IN (SELECT id FROM drafts WHERE account_id IS NULL
                                     AND email_digest = ANY (\(ByteStrings(signups.addressDigests(address))))))
             """

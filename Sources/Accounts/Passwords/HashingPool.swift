@@ -141,6 +141,9 @@ package final class HashingPool: Sendable {
     /// The error that a password of that network would get immediately; nil if it would be accepted.
     func rejection(of network: Network) -> HashingError? { pool.rejection(of: network).map(HashingError.rejected) }
 
+    /// The estimated wait of a password of that network.
+    func wait(of network: Network) -> Duration { pool.wait(of: network) }
+
     /// Rejects waiting passwords with `stopped`, finishes running hashes, and blocks until the threads have ended.
     package func shutdown() { pool.shutdown() }
 

@@ -5,10 +5,10 @@ internal import Synchronization
 
 /// Runs statements on PostgreSQL, over a fixed number of connections that are restored when they are lost.
 ///
-/// There are two kinds of jobs, which use different connections and so never wait for each other. Statements that write
+/// There are two kinds of jobs, which use different connections, so that they do not wait for each other. Statements that write
 /// one row, or only read, are *grouped*: those that wait at the same time share a transaction. Statements that may
 /// violate a constraint, and transactions of several statements, run *alone*. A grouped statement that has waited for a lock
-/// for 200 ms runs alone, too, and may wait there for 5 s.
+/// for 200 ms runs alone, too, and may wait there for 5 s; such statements leave one of these connections to others.
 package final class Database: Sendable {
     private let grouped: LaneQueue
     private let alone: LaneQueue

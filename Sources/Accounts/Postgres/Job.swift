@@ -16,6 +16,7 @@ final class Job: Sendable {
         var waiter: CheckedContinuation<Outcome, Never>?
         var outcome: Outcome?
         var isSent = false
+        var isPatient = false
     }
 
     /// - Parameter deadline: by default the deadline of the request that the current task serves, or in 60 seconds if
@@ -51,6 +52,12 @@ final class Job: Sendable {
             return state.waiter
         }
         waiter?.resume(returning: outcome)
+    }
+
+    /// Whether the job has waited too long for a lock in a group, and goes on alone.
+    var isPatient: Bool {
+        get { state.withLock { $0.isPatient } }
+        set { state.withLock { $0.isPatient = newValue } }
     }
 
     /// Whether the job has an outcome, so that no caller waits for it any more.

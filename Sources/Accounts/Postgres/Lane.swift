@@ -19,8 +19,8 @@ struct Lane {
     let queue: LaneQueue
     /// The maximum wait of a statement for a lock.
     var lockTimeout = Duration.seconds(5)
-    /// The queue of lanes that wait longer for locks. It gets a job that has waited too long, unless many wait there
-    /// already; then the job fails.
+    /// The queue of lanes that wait longer for locks. It gets a job that has waited too long, unless such jobs have all of
+    /// its lanes but one; then the job fails.
     var patientQueue: LaneQueue?
     var metrics = Metrics()
     let logger: Logger
@@ -147,7 +147,7 @@ struct Lane {
             var others = jobs
             if isRetry || !diagnosis.isWorthRetrying, let culprit = jobs.count == 1 ? 0 : culprit {
                 let culprit = others.remove(at: culprit)
-                let waitsOn = diagnosis.isLockTimeout && patientQueue?.submitUnlessBusy(culprit) == true
+                let waitsOn = diagnosis.isLockTimeout && patientQueue?.submitPatient(culprit) == true
                 if !waitsOn { culprit.answer(.failure(.refused(diagnosis))) }
             }
             whenSlow()

@@ -151,6 +151,9 @@ struct Waiting {
         return lanesUp == 0 ? drain() : []
     }
 
+    /// The number of jobs, waiting and sent, that may wait for a lock for long.
+    var patientJobs: Int { (jobs + running.values.joined()).count(where: \.isPatient) }
+
     mutating func laneIsStillDown(_ reason: String) {
         downReason = reason
     }
@@ -197,9 +200,10 @@ final class LaneQueue: Sendable {
         return job
     }
 
-    /// Queues the job if fewer jobs wait than there are lanes, and otherwise returns false.
-    func submitUnlessBusy(_ job: Job) -> Bool {
-        let admission = waiting.withLock { $0.jobs.count < $0.lanesUp ? $0.add(job) : .refused("busy") }
+    /// Queues a job that may wait for a lock for long. Returns false if such jobs have all lanes but one.
+    func submitPatient(_ job: Job) -> Bool {
+        job.isPatient = true
+        let admission = waiting.withLock { $0.patientJobs < $0.lanesUp - 1 ? $0.add(job) : .refused("busy") }
         guard case .taken(let wake) = admission else { return false }
         if wake { signal(wakeup) }
         return true

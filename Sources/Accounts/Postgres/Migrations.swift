@@ -55,14 +55,14 @@ package struct Migrations: Sendable {
     private let lockWait: LockWait
 
     /// How long a script waits for a lock, and how often it is tried. All other statements on the table queue behind a
-    /// script that waits, so it gives up soon and is tried again later.
+    /// script that waits, so it gives up before the statements of a server do (200 ms), and is tried again later.
     struct LockWait {
         /// The maximum wait for one lock.
-        var timeout = Duration.seconds(2)
+        var timeout = Duration.milliseconds(150)
         /// The time between two attempts.
         var pause = Duration.seconds(1)
         /// The maximum number of attempts.
-        var attempts = 20
+        var attempts = 60
     }
 
     /// The migrations and functions of this program.

@@ -37,20 +37,20 @@ extension Sessions {
         } catch {
             switch error {
             case .failed: throw .refused([confirmation.refusal])
-            case .hashing: try await forgetAttempt(on: token)
+            case .hashing: await forgetAttempt(on: token)
             default: break
             }
             throw error
         }
     }
 
-    private func forgetAttempt(on token: Token<AccountSession>) async throws(SignInError) {
-        _ = try await converting(to: SignInError.database) { () throws(DatabaseError) in
-            try await database.write(
-                "UPDATE sessions SET failures = greatest(failures - 1, 0) WHERE \(Self.has(token))",
-                to: token.id.rawValue
-            )
-        }
+    /// Takes an attempt back that was not evaluated. The deadline of the request, or a client that has left, may be the
+    /// reason for that, and does not keep the statement from running.
+    private func forgetAttempt(on token: Token<AccountSession>) async {
+        let forget: SQL = "UPDATE sessions SET failures = greatest(failures - 1, 0) WHERE \(Self.has(token))"
+        await Task { [database] in
+            _ = try? await Deadline.verifying { try await database.write(forget, to: token.id.rawValue) }
+        }.value
     }
 
     /// Throws `failed` for a wrong password.

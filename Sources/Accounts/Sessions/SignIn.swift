@@ -47,7 +47,7 @@ extension Sessions {
         let end = began + importedKinds.slowest
         let deadline = Deadline.current?.instant ?? end
         try? await Task.sleep(until: min(end, deadline))
-        if deadline < end { throw .hashing(.rejected(.busy(wait: importedKinds.slowest))) }
+        if deadline < end { throw .hashing(.rejected(.busy(wait: signups.hashing.wait(of: signups.network)))) }
     }
 
     /// Runs the act. If it throws `failed` because another request has replaced the hash by a new one of the same

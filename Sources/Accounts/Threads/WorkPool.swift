@@ -76,6 +76,9 @@ final class WorkPool<Resource: Sendable>: Sendable {
     /// Returns the reason why work of that network would be rejected now; nil if it would be accepted.
     func rejection(of network: Network) -> WorkRejection? { dispatcher.rejection(of: network) }
 
+    /// The estimated wait of work of that network.
+    func wait(of network: Network) -> Duration { dispatcher.queue.withLock { $0.wait(of: network) } }
+
     /// Rejects waiting work with `stopped`, lets running work finish, and blocks until the threads have ended. A second
     /// call returns immediately.
     func shutdown() {

@@ -26,7 +26,7 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Starts even if the flow ends more than a tenth of the unfinished sign-ups, and erases these.")
     var accept = false
 
-    /// A log in JSON has the reason of a refused start as lines of the level critical.
+    /// A log in JSON has the reason of a refused start, or of a failure later, as lines of the level critical.
     func run() async throws {
         do {
             try await start()
@@ -35,8 +35,8 @@ struct Serve: AsyncParsableCommand {
             let logger = Logger(label: "accounts") { _ in LineLogger(isJSON: true, logLevel: .critical) }
             for reason in (error as? SettingMistakes)?.all ?? [failure.message] {
                 logger.critical(
-                    "cannot start",
-                    metadata: ["reason": "\(reason)", "exit": .stringConvertible(failure.exit)]
+                    "the server ended",
+                    metadata: ["reason": "\(reason)", "exit": .stringConvertible(Int(failure.exit))]
                 )
             }
             throw ExitCode(failure.exit)

@@ -306,7 +306,9 @@ struct ProcessTests {
         }
         #expect(error?.description.contains("nonsense") == false, "a secret is quoted")
         #expect(
-            error?.description.contains(#""level":"critical","message":"cannot start","exit":2,"reason":"FLOW_FILE"#)
+            error?.description.contains(
+                #""level":"critical","message":"the server ended","exit":2,"reason":"FLOW_FILE"#
+            )
                 == true
         )
     }

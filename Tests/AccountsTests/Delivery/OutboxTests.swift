@@ -308,7 +308,8 @@ struct OutboxTests {
                 pauses,
                 [5, 15, 45, 120, 120, 120, 120, 120, 673, 1347, 2695, 5391, 10_783, 14_400]
             ) {
-                #expect((expected - 40...expected + 40).contains(pause), "\(pauses)")
+                // After the first ones, a pause is as long as the age of the mail, which includes the time of the test.
+                #expect((expected - 5...expected + expected / 8).contains(pause), "\(pauses)")
             }
             #expect(pauses.count == OutboxSender.maximumAttempts)
         }

@@ -20,12 +20,10 @@ extension EmailField {
         let address = value(in: submission.change.values, of: field.name)
         let isSame = address == value(in: draft.values, of: field.name)
         if !isSame { signups.flow.addressChanges(&submission.change) }
-        guard let (codeField, code) = signups.flow.code(proving: field.name) else {
-            if !isSame, let previous = value(in: draft.values, of: field.name) {
-                submission.change.effects.append(signups.withdrawal(ofProofsOf: previous, from: draft))
-            }
-            return
+        if !isSame, let previous = value(in: draft.values, of: field.name) {
+            submission.change.effects.append(signups.withdrawal(ofProofsOf: previous, from: draft))
         }
+        guard let (codeField, code) = signups.flow.code(proving: field.name) else { return }
         let proof = draft.proofs[codeField.name]
         if !isSame, proof?.isProved == true { submission.change.cleared.append(codeField.name) }
         guard let address else {
@@ -45,6 +43,9 @@ extension EmailField {
 
     package func clear(_ field: Field, of draft: Draft, by signups: Signups, _ change: inout Change) {
         signups.flow.addressChanges(&change)
+        if let previous = value(in: draft.values, of: field.name) {
+            change.effects.append(signups.withdrawal(ofProofsOf: previous, from: draft))
+        }
         guard let code = signups.flow.code(proving: field.name) else { return }
         change.effects.append(signups.withdrawal(of: code.field.name, from: draft))
         if draft.proofs[code.field.name]?.isProved == true { change.cleared.append(code.field.name) }

@@ -106,7 +106,7 @@ function showMoment(element) {
 }
 
 // After a refused form, a reload shows the page again instead of sending the form again.
-if (all("form").some(({ action }) => action === location.href)) history.replaceState(null, "");
+if (form?.action === location.href || location.pathname === "/account/authenticator") history.replaceState(null, "");
 announceNews();
 all("[data-until], [data-period]").forEach(startClock);
 all("[data-resend]").forEach(waitToResend);
