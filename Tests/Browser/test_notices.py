@@ -226,6 +226,7 @@ def test_nobody_sees_the_account_by_going_back_after_the_sign_out(person):
 def test_a_change_of_the_address_says_that_the_app_goes(person):
     kim = person().go_to("totp")
     kim.submit_authenticator_code()
+    kim.wait_until(lambda: kim.find_all("#codes"), "the recovery codes")
     kim.open("/signup/email")
     text = "If you change your address, you'll need to set this up again: Authenticator app"
     kim.wait_until(lambda: text in kim.text, "the notice")
