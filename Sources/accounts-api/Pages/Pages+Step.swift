@@ -57,10 +57,10 @@ extension Pages {
         ]
         members.append(.init("has_files", .bool(!step.images.isEmpty)))
         let proved = signups.flow.fields.compactMap(\.kind.provedField)
-        let redone = signups.flow.fieldsThatAnAddressChangeClears(in: draft.values)
+        let redone = signups.flow.stepsThatAnAddressChangeClears(in: draft.values)
         if !redone.isEmpty, step.fields.contains(where: { proved.contains($0.name) }) {
-            let labels = redone.map { $0.shortLabel(in: language) ?? $0.name.rawValue }
-            members.append(.init("redone", .string(labels.joined(separator: ", "))))
+            let titles = redone.map { $0.shortTitle(in: language) ?? $0.name.rawValue }
+            members.append(.init("redone", .string(titles.joined(separator: ", "))))
         }
         members.append(.init("is_refused", .bool(problem != nil)))
         // Password managers store a new password under this name.

@@ -110,11 +110,13 @@ extension Signups {
 }
 
 extension Flow {
-    /// The fields whose values another e-mail address would clear.
-    package func fieldsThatAnAddressChangeClears(in values: Values) -> [Field] {
+    /// The steps with a value that another e-mail address would clear.
+    package func stepsThatAnAddressChangeClears(in values: Values) -> [Step] {
         var change = Change(values: values)
         addressChanges(&change)
-        return fields.filter { values.contains($0.name) && !change.values.contains($0.name) }
+        return steps.filter { step in
+            step.fields.contains { values.contains($0.name) && !change.values.contains($0.name) }
+        }
     }
 
     /// Tells every field of the flow that an e-mail address in the draft has changed.
