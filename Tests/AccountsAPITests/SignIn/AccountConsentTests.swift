@@ -156,7 +156,7 @@ struct AccountConsentTests {
             _ = try await kim.fill(through: "terms")
             _ = try await kim.post("/signup/commit")
             let account = try await kim.open("/account")
-            #expect(account.has("What you&#39;ve agreed to") && account.has("Agreed · version 2026-11"))
+            #expect(account.has("Agreements and choices") && account.has("Agreed · version 2026-11"))
             #expect(account.has("href=\"/account/terms\""))
             let form = try await kim.open("/account/terms")
             #expect(!form.has("name=\"marketing\" type=\"checkbox\" checked"))
