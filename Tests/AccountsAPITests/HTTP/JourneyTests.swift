@@ -127,7 +127,11 @@ struct JourneyTests {
             #expect(fields.map { $0["value"] } == [.null])
             try await kim.put("email", ["email": "kim@example.com"])
             let code = try await kim.send(.get, "/signup/code")
-            #expect(code.json["resend_after"] == 60)
+            guard case .integer(let wait)? = code.json["resend_after"] else {
+                Issue.record("the step does not tell the wait")
+                return
+            }
+            #expect((1...60).contains(wait))
             #expect(code.json["code_expires_at"]?.string != nil)
         }
     }
