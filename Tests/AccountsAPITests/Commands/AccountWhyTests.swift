@@ -197,6 +197,43 @@ struct AccountWhyTests {
             let mails = try run.json["mails"]
             #expect(mails?.texts(of: "template") == ["sign-in-code"] && mails?.texts(of: "account") == [account])
             #expect(try await CommandRun.byMina(list + ["lee@example.com"]).json["total"] == 0)
+            // A mail that died before the account got its present address says nothing about this address.
+            try session.run(
+                """
+                INSERT INTO address_changes (id, account, token_hash, sealed, expires_at)
+                SELECT gen_random_uuid(), id, '', '', now() + interval '1 day' FROM accounts
+                """
+            )
+            #expect(try await !codes().contains("mail_dead!"))
+        }
+    }
+
+    @Test(arguments: ["address-left", "address-withdrawn"])
+    func `a dead mail to another address of the account is no obstacle`(template: String) async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            try await site.service.deliver()
+            site.service.mailbox.refuse(with: .permanent(reply: 550, reason: "5.1.1 user unknown"))
+            try await Browser(site).send(.post, "/session/code", ["identifier": "kim"])
+            try await site.service.deliver()
+            #expect(try await codes() == ["mail_dead!"])
+            try session.run("UPDATE outbox SET template = '\(template)' WHERE state = 'dead'")
+            #expect(try await codes() == [])
+        }
+    }
+
+    @Test func `with an account its waiting mail is erased, and no other mail`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            try await site.service.deliver()
+            try await Browser(site).send(.post, "/session/code", ["identifier": "kim"])
+            let ofOthers = "outbox WHERE account IS NULL"
+            let before = try session.number(of: ofOthers)
+            #expect(try session.number(of: "outbox WHERE account IS NOT NULL AND state = 'waiting'") == 1)
+            let run = try await CommandRun.byMina("accounts", "erase", "kim@example.com", "--yes")
+            #expect(run.status == 0, "\(run.errorOutput)")
+            #expect(try session.number(of: "outbox WHERE account IS NOT NULL AND state = 'waiting'") == 0)
+            #expect(try session.number(of: ofOthers) == before)
         }
     }
 
