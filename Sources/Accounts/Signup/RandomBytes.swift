@@ -1,5 +1,5 @@
 extension [UInt8] {
-    /// Makes bytes that nobody can predict. Each eight of them take one call of the kernel.
+    /// Makes bytes that nobody can predict. Asks the kernel once for every eight bytes.
     package static func random(count: Int) -> [UInt8] {
         var random = SystemRandomNumberGenerator()
         var bytes: [UInt8] = []

@@ -95,7 +95,7 @@ extension Signups {
     }
 
     /// The rate limit of mails that tickets cause: 30 to one mailbox in a day, and as many to its addresses with a tag.
-    /// Only those who read the mail have tickets, so nobody else can use up this limit.
+    /// Only the readers of the mail have tickets, so nobody else can use up this limit.
     func mailsByTicket(to address: EmailAddress) -> Charge {
         charge("mails_by_ticket", Limit(30, per: .seconds(86_400)), address.mailboxAndTag)
     }
