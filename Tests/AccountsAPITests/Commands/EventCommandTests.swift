@@ -60,8 +60,8 @@ struct EventCommandTests {
         let (delivered, failed, waiting) = (try addEvent(1), try addEvent(2), try addEvent(3))
         try session.run(
             """
-            UPDATE events SET created_at = now() - interval '90 minutes';
-            UPDATE deliveries SET due_at = now() + interval '90 minutes';
+            UPDATE events SET created_at = now() - interval '80 minutes';
+            UPDATE deliveries SET due_at = now() + interval '80 minutes';
             UPDATE deliveries SET state = 'failed', attempts = 10, last_error = 'answered 500' WHERE event = '\(failed)';
             DELETE FROM deliveries WHERE event = '\(delivered)'
             """
