@@ -502,7 +502,7 @@ def test_the_text_of_a_consent_opens_in_the_page(person):
 def test_a_change_leads_back_to_the_review(person):
     kim = person().go_to("review")
     assert "February 28, 2001" in kim.text and PASSWORD not in kim.text
-    kim.find("a[href='/signup/profile']").click()
+    kim.find("a[href='/signup/profile?review']").click()
     kim.wait_for_path("/signup/profile")
     kim.type("display_name", "Kim")
     kim.press_next()

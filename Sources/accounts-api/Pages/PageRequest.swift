@@ -20,6 +20,12 @@ struct PageRequest: Sendable {
         self.address = address.flatMap { PageAddress(Self.withoutLanguage($0)) }?.text
     }
 
+    /// The query of a link from the review to a step. The page of the step then leads back to the review.
+    static let reviewMark = "review"
+
+    /// Whether the person has come from the review to change an answer.
+    var isFromReview: Bool { address?.hasSuffix("?\(Self.reviewMark)") == true }
+
     /// Without the parameters that choose a language, which would count more than the choice of the person.
     private static func withoutLanguage(_ address: Substring) -> String {
         let parts = address.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1)

@@ -33,7 +33,7 @@ extension Pages {
             let title = step.shortTitle(in: language) ?? ""
             return [
                 "title": .string(title), "change": .string(language.messages.change(of: title)),
-                "href": .string(step.href), "fields": .array(fields),
+                "href": .string("\(step.href)?\(PageRequest.reviewMark)"), "fields": .array(fields),
                 "is_open": .bool(summary["state"] != "locked" && !isConfirmed),
             ]
         }

@@ -68,7 +68,9 @@ extension Pages {
         if let name { members.append(.init("account_name", .string(name.rawValue))) }
         // The line with the address of a sign-up has a link to cancel, too.
         members.append(.init("has_cancel", .bool(name == nil || signups.flow.purpose != .signup)))
-        if index > 0 { members.append(.init("back", .string(steps[index - 1].href))) }
+        let previous = index > 0 ? steps[index - 1].href : nil
+        let back = PageRequest.current?.isFromReview == true ? signups.flow.review : previous
+        if let back { members.append(.init("back", .string(back))) }
         if fields.contains(where: { $0["is_set"] == true }), step.fields.allSatisfy(\.kind.isHidden) {
             members.append(.init("keep", .string(progress.next?.href ?? signups.flow.review)))
         }
@@ -104,7 +106,8 @@ extension Pages {
         ]
         return Page(
             template: .step,
-            title: introduction?.title ?? step.titles[language] ?? "",
+            // The title of a code that was already entered must not ask for it.
+            title: introduction?.title ?? (isClosed ? step.shortTitle(in: language) : step.titles[language]) ?? "",
             status: problem?.slug.status ?? .ok,
             headers: problem?.headers ?? [:],
             notice: problem?.notice(in: language) ?? news.map { language.messages.text($0) },

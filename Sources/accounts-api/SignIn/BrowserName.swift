@@ -1,11 +1,11 @@
-/// A short name for a browser, such as “Firefox on Linux”, so that people recognize their own in a list. It is a guess:
+/// A short name for a browser, such as “Firefox (Linux)”, so that people recognize their own in a list. It is a guess:
 /// a browser may claim to be any other.
 enum BrowserName {
     static func of(_ userAgent: String) -> String {
         let browser = browsers.first { userAgent.contains($0.mark) }?.name
         let system = systems.first { userAgent.contains($0.mark) }?.name
         switch (browser, system) {
-        case (let browser?, let system?): return "\(browser) on \(system)"
+        case (let browser?, let system?): return "\(browser) (\(system))"
         case (let name?, nil), (nil, let name?): return name
         // A program usually names itself first, such as `curl/8.5.0`.
         case (nil, nil): return String(userAgent.prefix { $0 != "/" && $0 != " " }.prefix(40))

@@ -108,7 +108,16 @@ struct SignInPages: Sendable {
     }
 
     @Sendable func showSecondFactor(_ request: Request, _ context: RequestScope) -> Response {
-        response(Self.secondFactorForm.carrying(ReturnTarget(of: request, among: returnTargets)), context)
+        show(Self.secondFactorForm, request, context)
+    }
+
+    /// Shows a form of a sign-in that has begun, or leads to its beginning if the browser has begun none.
+    private func show(_ form: FormPage, _ request: Request, _ context: RequestScope) -> Response {
+        let target = ReturnTarget(of: request, among: returnTargets)
+        guard context.credentials.token(of: PendingSignIn.self) != nil else {
+            return Pages.seeOther(target.carried(by: "/sign-in?over"))
+        }
+        return response(form.carrying(target), context)
     }
 
     private static let secondFactorForm = FormPage(
@@ -141,7 +150,7 @@ struct SignInPages: Sendable {
     }
 
     @Sendable func showRecoveryCode(_ request: Request, _ context: RequestScope) -> Response {
-        response(Self.recoveryCodeForm.carrying(ReturnTarget(of: request, among: returnTargets)), context)
+        show(Self.recoveryCodeForm, request, context)
     }
 
     private static let recoveryCodeForm = FormPage(
@@ -175,7 +184,7 @@ struct SignInPages: Sendable {
     }
 
     @Sendable func showCode(_ request: Request, _ context: RequestScope) -> Response {
-        response(Self.codeForm.carrying(ReturnTarget(of: request, among: returnTargets)), context)
+        show(Self.codeForm, request, context)
     }
 
     private static let codeForm = FormPage(

@@ -95,12 +95,32 @@ struct PageTests {
             #expect(review.path == "/signup/review")
             // Nothing can be changed at a code that was confirmed.
             #expect(
-                review.has("href=\"/signup/email\" aria-label=\"Change") && !review.has("href=\"/signup/code\" aria")
+                review.has("href=\"/signup/email?review\" aria-label=\"Change")
+                    && !review.has("href=\"/signup/code?review\"")
             )
             #expect(review.has("<h2>Email verification</h2>") && review.has("<dt>Authenticator app</dt><dd>Off</dd>"))
             for text in ["+82 10-1234-5678", "February 28, 2001", "Agreed", "Not agreed", "Not provided"] {
                 #expect(review.has("<dd>\(text)</dd>"), "\(text)")
             }
+        }
+    }
+
+    @Test func `a step that is opened from the review leads back to it`() async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            _ = try await kim.fill(through: "terms")
+            #expect(try await kim.open("/signup/profile?review").has("href=\"/signup/review\" data-back"))
+            #expect(try await kim.open("/signup/profile").has("href=\"/signup/password\" data-back"))
+        }
+    }
+
+    @Test func `the title of a code that was entered does not ask for it`() async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            let asking = try await kim.fill(through: "email")
+            #expect(asking.path == "/signup/code" && asking.has(">Check your email</h1>"))
+            _ = try await kim.fill(through: "code")
+            #expect(try await kim.open("/signup/code").has(">Email verification</h1>"))
         }
     }
 
@@ -542,7 +562,7 @@ struct PageTests {
             let page = try await kim.post("/signup/commit")
             #expect(
                 page.status == 409 && page.has("Another account already uses this")
-                    && page.has("href=\"/signup/email\"")
+                    && page.has("href=\"/signup/email?review\"")
             )
         }
     }

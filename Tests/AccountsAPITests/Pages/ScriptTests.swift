@@ -25,7 +25,7 @@ struct ScriptTests {
     }
 
     @Test func `the script names no kind of field`() {
-        for kind in Kinds.names { #expect(!script.contains("\"\(kind)\""), "\(kind)") }
+        for kind in KindList.names { #expect(!script.contains("\"\(kind)\""), "\(kind)") }
         #expect(!script.contains(".kind"))
     }
 

@@ -190,7 +190,7 @@ struct ProfileTests {
             #expect(export.status == 200 && export.headers[.contentDisposition]?.contains("attachment") == true)
             #expect(export.json["account"]?["email"] == "kim@example.com" && export.json["language"] == "en")
             #expect(export.json["consents"]?.names(of: "field").contains("terms") == true)
-            #expect(export.json["sessions"]?.names(of: "browser") == ["Firefox on Linux"])
+            #expect(export.json["sessions"]?.names(of: "browser") == ["Firefox (Linux)"])
             #expect(export.json["photos"]?.names(of: "href") == ["/account/photos/photo"])
             #expect(!export.body.contains("argon2"), "no secret")
             let photo = try await kim.send(.get, "/account/photos/photo")

@@ -210,9 +210,9 @@ struct SessionLifeTests {
                 throw Missing()
             }
             #expect(listed.count == 3)
-            #expect(Set(listed.compactMap { $0["browser"]?.string }) == ["Firefox on Linux", "curl"])
+            #expect(Set(listed.compactMap { $0["browser"]?.string }) == ["Firefox (Linux)", "curl"])
             #expect(
-                listed.filter { $0["current"] == true }.compactMap { $0["browser"]?.string } == ["Firefox on Linux"]
+                listed.filter { $0["current"] == true }.compactMap { $0["browser"]?.string } == ["Firefox (Linux)"]
             )
             let id = try #require(listed.first { $0["browser"] == "curl" }?["id"]?.string)
             #expect(try await laptop.send(.delete, "/account/sessions/\(id)").status == 204)

@@ -39,6 +39,14 @@ struct SignInPagesTests {
         }
     }
 
+    @Test(arguments: ["/sign-in/second-factor", "/sign-in/recovery-code", "/sign-in/code"])
+    func `the form of a sign-in that the browser has not begun leads to its beginning`(path: String) async throws {
+        try await TestServer.with { site in
+            let page = try await PageVisitor(site).open(path)
+            #expect(page.path == "/sign-in?over" && page.has("That sign-in has ended."))
+        }
+    }
+
     @Test func `the second factor and the recovery code have pages`() async throws {
         try await TestServer.with { site in
             let person = try await Browser(site).signUp(hasAuthenticator: true)
