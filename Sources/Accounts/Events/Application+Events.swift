@@ -4,7 +4,7 @@ extension Applications {
         all.map { application in
             EventSubscriber(
                 id: application.id,
-                events: application.webhook?.events ?? [],
+                eventTypes: application.webhook?.events ?? [],
                 webhook: application.webhook,
                 backchannelLogoutURI: application.backchannelLogoutURI,
                 claims: { application.claims(of: $0) }

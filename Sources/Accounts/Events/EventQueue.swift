@@ -2,13 +2,17 @@ internal import Foundation
 
 /// The events and logouts that wait for applications: the rows of `deliveries` and `logouts`.
 ///
-/// An application gets each of them at least once. If a server dies after it has delivered one, another server delivers
-/// it again. A transaction that is lost in a crash of PostgreSQL has the same effect, so these transactions do not wait
+/// An application may get one of them twice: if a server dies after it has delivered one, another server delivers it
+/// again. A write of this queue that PostgreSQL loses in a crash has the same effect, so these transactions do not wait
 /// for the disk.
 struct EventQueue: Sendable {
     let database: Database
 
-    private static let withoutFlush: SQL = "SET LOCAL synchronous_commit = off"
+    /// Runs the statements in one transaction, and does not wait for the disk. Returns the rows of the last statement.
+    private func runWithoutFlush(_ statements: SQL...) async throws(DatabaseError) -> Rows {
+        let rows = try await database.transaction(["SET LOCAL synchronous_commit = off"] + statements)
+        return rows[rows.count - 1]
+    }
 
     /// An event that this server has claimed for one attempt to deliver it to one application.
     struct Delivery: Sendable {
@@ -21,7 +25,8 @@ struct EventQueue: Sendable {
         let claim: UUID
     }
 
-    /// The end of a grant that this server has claimed for one attempt to tell the application.
+    /// A logout, which is the end of a grant. This server has claimed it for one attempt to tell the application. The
+    /// number of attempts identifies the claim.
     struct Logout: Sendable {
         let application: String
         /// The id of the grant.
@@ -29,22 +34,23 @@ struct EventQueue: Sendable {
         let account: ID<Account>
         /// The number of attempts, including the claimed one.
         let attempts: Int
-        let createdAt, now: Date
+        let createdAt: Date
+        /// The time of the claim by the clock of the database.
+        let claimedAt: Date
     }
 
     /// Claims due events for one attempt each.
     ///
-    /// - Parameter places: the maximum number of events for each application, by its id.
-    func claimDeliveries(_ places: [String: Int]) async throws(DatabaseError) -> [Delivery] {
-        if places.isEmpty { return [] }
+    /// - Parameter maximum: the maximum number of events for each application, by its id.
+    func claimDeliveries(_ maximum: [String: Int]) async throws(DatabaseError) -> [Delivery] {
+        if maximum.isEmpty { return [] }
         let claim = UUID()
-        let rows = try await database.transaction(
-            Self.withoutFlush,
+        let rows = try await runWithoutFlush(
             """
             SELECT application, attempts, event, type, sequence, created_at, account
-              FROM claim_deliveries(\(Self.json(places))::jsonb, \(claim))
+              FROM claim_deliveries(\(Self.json(maximum))::jsonb, \(claim))
             """
-        )[1]
+        )
         var deliveries: [Delivery] = []
         for row in rows {
             var columns = row.columns
@@ -62,19 +68,18 @@ struct EventQueue: Sendable {
 
     /// Claims due logouts for one attempt each.
     ///
-    /// - Parameter places: the maximum number of logouts for each application, by its id.
-    func claimLogouts(_ places: [String: Int]) async throws(DatabaseError) -> [Logout] {
-        if places.isEmpty { return [] }
-        let rows = try await database.transaction(
-            Self.withoutFlush,
+    /// - Parameter maximum: the maximum number of logouts for each application, by its id.
+    func claimLogouts(_ maximum: [String: Int]) async throws(DatabaseError) -> [Logout] {
+        if maximum.isEmpty { return [] }
+        let rows = try await runWithoutFlush(
             """
             SELECT application, sid, account, attempts, created_at, now()
-              FROM claim_logouts(\(Self.json(places))::jsonb)
+              FROM claim_logouts(\(Self.json(maximum))::jsonb)
             """
-        )[1]
+        )
         var logouts: [Logout] = []
         for row in rows {
-            let (application, sid, account, attempts, createdAt, now) = try row.decode(
+            let (application, sid, account, attempts, createdAt, claimedAt) = try row.decode(
                 String.self,
                 UUID.self,
                 ID<Account>.self,
@@ -89,49 +94,46 @@ struct EventQueue: Sendable {
                     account: account,
                     attempts: attempts,
                     createdAt: createdAt,
-                    now: now
+                    claimedAt: claimedAt
                 )
             )
         }
         return logouts
     }
 
-    private static func json(_ places: [String: Int]) -> String {
-        JSON.object(places.sorted { $0.key < $1.key }.map { .init($0, .integer($1)) }).text
+    private static func json(_ numbers: [String: Int]) -> String {
+        JSON.object(numbers.sorted { $0.key < $1.key }.map { .init($0, .integer($1)) }).text
     }
 
     // MARK: - Events
 
-    /// Deletes a delivery that has succeeded, unless the claim has expired and another one was made. Ends the pause of
-    /// the application, and sets the number of its failures to 0.
+    /// Deletes a delivery that has succeeded, if this claim is still the current one. In any case, sets the number of
+    /// failures of the application to 0. A pause goes on, because the application may have asked for it in its answer to
+    /// another event.
     func finish(_ delivery: Delivery) async throws(DatabaseError) {
-        _ = try await database.transaction(
-            Self.withoutFlush,
+        _ = try await runWithoutFlush(
             "DELETE FROM deliveries WHERE \(Self.isClaimed(delivery))",
-            """
-            UPDATE applications SET failures = 0, paused_until = now()
-             WHERE id = \(delivery.application) AND failures > 0
-            """
+            "UPDATE applications SET failures = 0 WHERE id = \(delivery.application) AND failures > 0"
         )
     }
 
-    /// Stores a failed attempt. The event waits for its next attempt, or has failed after the last one, unless the
-    /// claim has expired and another one was made. Counts a failure of the application.
+    /// Stores a failed attempt. If this claim is still the current one, the event waits for its next attempt, or has
+    /// failed after the last one. In any case, counts a failure of the application, and pauses it or turns it off.
     ///
     /// - Parameters:
     ///   - delay: the seconds until the next attempt; nil if this was the last one.
     ///   - pause: the seconds for which the application gets no events; 0 for no pause.
     ///   - turnsOff: whether the application gets no more events until an operator retries them.
-    func postpone(
-        _ delivery: Delivery,
+    func recordFailure(
+        of delivery: Delivery,
         _ reason: String,
-        by delay: Int?,
+        retryIn delay: Int?,
         pausing pause: Int,
         turnsOff: Bool
     ) async throws(DatabaseError) {
         // If an operator has retried the event since the claim, its attempts are 0, and the next attempt follows at
-        // once. Later events of the account wait for this one. They become due at the same time, so that no claim reads
-        // them in vain before.
+        // once. The later events of the account that already wait become due at the same time as this one, so that claims
+        // until then do not read them in vain.
         let postponement: SQL = """
             WITH postponed AS (
                 UPDATE deliveries
@@ -145,18 +147,18 @@ struct EventQueue: Sendable {
                AND sequence > \(delivery.event.sequence) AND claim IS NULL
                AND later.due_at < postponed.due_at AND postponed.due_at > now()
             """
-        // From the fifth failure in a row, the application counts as down. It then gets no events for 2 seconds after a
-        // failure, and for twice as long after each further one, up to 64 seconds.
-        let pause: SQL = """
+        // From the fifth failure in a row, the application gets one event at a time (`claim_deliveries`), and none for 2
+        // seconds after that failure. Each further failure doubles the pause, up to 64 seconds. `failures` does not count
+        // this failure yet.
+        let longerPause: SQL = """
             greatest(\(pause)::bigint, CASE WHEN failures < 4 THEN 0 ELSE 2 ^ least(failures - 3, 6) END)
             """
-        _ = try await database.transaction(
-            Self.withoutFlush,
+        _ = try await runWithoutFlush(
             postponement,
             """
             UPDATE applications
                SET failures = failures + 1, state = CASE WHEN \(turnsOff) THEN 'off' ELSE state END,
-                   paused_until = greatest(paused_until, now() + make_interval(secs => \(pause)))
+                   paused_until = greatest(paused_until, now() + make_interval(secs => \(longerPause)))
              WHERE id = \(delivery.application)
             """
         )
@@ -170,12 +172,14 @@ struct EventQueue: Sendable {
 
     /// Deletes the logout, because the application has accepted it, or because this service gives up.
     func finish(_ logout: Logout) async throws(DatabaseError) {
-        _ = try await database.transaction(Self.withoutFlush, "DELETE FROM logouts WHERE sid = \(logout.sid)")
+        _ = try await runWithoutFlush("DELETE FROM logouts WHERE sid = \(logout.sid)")
     }
 
-    func postpone(_ logout: Logout, _ reason: String, by delay: Int) async throws(DatabaseError) {
-        _ = try await database.transaction(
-            Self.withoutFlush,
+    /// Stores a failed attempt, if this claim is still the current one.
+    ///
+    /// - Parameter delay: the seconds until the next attempt.
+    func recordFailure(of logout: Logout, _ reason: String, retryIn delay: Int) async throws(DatabaseError) {
+        _ = try await runWithoutFlush(
             """
             UPDATE logouts SET due_at = now() + make_interval(secs => \(delay)), last_error = \(reason)
              WHERE sid = \(logout.sid) AND attempts = \(logout.attempts)

@@ -123,10 +123,10 @@ package struct EventSender: Sendable {
                 "attempt": "\(delivery.attempts)", "trace_id": "\(delivery.event.traceID)",
             ]
         )
-        try await queue.postpone(
-            delivery,
+        try await queue.recordFailure(
+            of: delivery,
             failure.reason,
-            by: delay,
+            retryIn: delay,
             pausing: failure.pause,
             turnsOff: failure.isGone
         )
@@ -152,7 +152,7 @@ package struct EventSender: Sendable {
             return try await queue.finish(logout)
         }
         let delay = RetrySchedule.delay(after: logout.attempts).map { max($0, failure.retryAfter) }
-        let isInTime = logout.now.timeIntervalSince(logout.createdAt) + Double(delay ?? 0) < Self.logoutLifetime
+        let isInTime = logout.claimedAt.timeIntervalSince(logout.createdAt) + Double(delay ?? 0) < Self.logoutLifetime
         let metadata: Logger.Metadata = [
             "sid": "\(logout.sid.uuidString.lowercased())", "application": "\(subscriber.id)",
             "reason": "\(failure.reason)",
@@ -160,7 +160,7 @@ package struct EventSender: Sendable {
         if let delay, isInTime, failure.isRecoverable {
             metrics.logouts.add(1, "postponed")
             logger.warning("logout not delivered, will retry", metadata: metadata)
-            return try await queue.postpone(logout, failure.reason, by: delay)
+            return try await queue.recordFailure(of: logout, failure.reason, retryIn: delay)
         }
         metrics.logouts.add(1, "failed")
         logger.error("logout not delivered, gave up", metadata: metadata)

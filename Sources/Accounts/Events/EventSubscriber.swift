@@ -2,7 +2,7 @@
 package struct EventSubscriber: Sendable {
     package let id: String
     /// The types of events that the application has chosen, each one of ``Webhook/eventTypes``.
-    package let events: [String]
+    package let eventTypes: [String]
     /// Nil for an application without a webhook.
     package let webhook: Webhook?
     package let backchannelLogoutURI: String?
@@ -11,13 +11,13 @@ package struct EventSubscriber: Sendable {
 
     package init(
         id: String,
-        events: [String] = [],
+        eventTypes: [String] = [],
         webhook: Webhook? = nil,
         backchannelLogoutURI: String? = nil,
         claims: @escaping @Sendable (Account) -> [JSON.Member] = { _ in [] }
     ) {
         self.id = id
-        self.events = events
+        self.eventTypes = eventTypes
         self.webhook = webhook
         self.backchannelLogoutURI = backchannelLogoutURI
         self.claims = claims
@@ -25,23 +25,24 @@ package struct EventSubscriber: Sendable {
 }
 
 extension Database {
-    /// Stores which events and logouts the applications receive, so that later transactions store these for delivery. Deletes
-    /// all other applications, and the waiting events and logouts that have no webhook or logout URI any more.
+    /// Stores which events and logouts the applications receive, so that each later transaction stores those that an
+    /// application wants. Deletes all other applications. Also deletes the undelivered events, waiting or failed, of
+    /// applications without a webhook, and the logouts of those without a logout URI.
     package func store(_ subscribers: [EventSubscriber]) async throws(DatabaseError) {
-        let listed = Self.listed(subscribers)
+        let table = Self.configured(subscribers)
         _ = try await transaction(
             """
             INSERT INTO applications (id, events, has_webhook, backchannel_logout)
-            SELECT id, events, has_webhook, backchannel_logout FROM \(listed) ORDER BY id
+            SELECT id, events, has_webhook, backchannel_logout FROM \(table) ORDER BY id
             ON CONFLICT (id) DO UPDATE
                SET events = excluded.events, has_webhook = excluded.has_webhook,
                    backchannel_logout = excluded.backchannel_logout
              WHERE (applications.events, applications.has_webhook, applications.backchannel_logout)
                    IS DISTINCT FROM (excluded.events, excluded.has_webhook, excluded.backchannel_logout)
             """,
-            "DELETE FROM applications WHERE id NOT IN (SELECT id FROM \(listed))",
-            "DELETE FROM deliveries WHERE application NOT IN (SELECT id FROM \(listed) WHERE has_webhook)",
-            "DELETE FROM logouts WHERE application NOT IN (SELECT id FROM \(listed) WHERE backchannel_logout)"
+            "DELETE FROM applications WHERE id NOT IN (SELECT id FROM \(table))",
+            "DELETE FROM deliveries WHERE application NOT IN (SELECT id FROM \(table) WHERE has_webhook)",
+            "DELETE FROM logouts WHERE application NOT IN (SELECT id FROM \(table) WHERE backchannel_logout)"
         )
     }
 
@@ -50,9 +51,9 @@ extension Database {
     func applications(unlike subscribers: [EventSubscriber]) async throws(DatabaseError) -> [String] {
         let rows = try await read(
             """
-            SELECT id FROM applications FULL JOIN \(Self.listed(subscribers)) USING (id)
+            SELECT id FROM applications FULL JOIN \(Self.configured(subscribers)) USING (id)
              WHERE (applications.events, applications.has_webhook, applications.backchannel_logout)
-                   IS DISTINCT FROM (listed.events, listed.has_webhook, listed.backchannel_logout)
+                   IS DISTINCT FROM (configured.events, configured.has_webhook, configured.backchannel_logout)
              ORDER BY id LIMIT 10
             """
         )
@@ -61,13 +62,13 @@ extension Database {
         return ids
     }
 
-    /// The applications as an SQL table `listed`, with the columns of `applications` that `APPLICATIONS_FILE`
-    /// decides.
-    private static func listed(_ subscribers: [EventSubscriber]) -> SQL {
+    /// The applications as an SQL table `configured`, with those columns of `applications` whose values come from
+    /// `APPLICATIONS_FILE`.
+    private static func configured(_ subscribers: [EventSubscriber]) -> SQL {
         let list = JSON.array(
             subscribers.map { subscriber in
                 [
-                    "id": .string(subscriber.id), "events": .array(subscriber.events.map(JSON.string)),
+                    "id": .string(subscriber.id), "events": .array(subscriber.eventTypes.map(JSON.string)),
                     "has_webhook": .bool(subscriber.webhook != nil),
                     "backchannel_logout": .bool(subscriber.backchannelLogoutURI != nil),
                 ]
@@ -75,7 +76,7 @@ extension Database {
         )
         return """
             jsonb_to_recordset(\(list.text)::jsonb)
-                AS listed (id text, events text[], has_webhook boolean, backchannel_logout boolean)
+                AS configured (id text, events text[], has_webhook boolean, backchannel_logout boolean)
             """
     }
 }

@@ -18,7 +18,7 @@ extension EventRequest {
             url: endpoint.url,
             headers: [
                 "Content-Type: application/json", "webhook-id: \(id)", "webhook-timestamp: \(time)",
-                "webhook-signature: \(signatures.joined(separator: " "))", "traceparent: \(event.traceParent)",
+                "webhook-signature: \(signatures.joined(separator: " "))", "traceparent: \(event.makeTraceParent())",
             ],
             body: body
         )

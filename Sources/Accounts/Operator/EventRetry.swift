@@ -60,8 +60,8 @@ extension Operator {
     }
 
     /// Makes one event that the application has not received due now, with the waiting events of the same account that
-    /// must be delivered before it. Each gets a full set of attempts and an audit record. Returns the number of these
-    /// events.
+    /// must be delivered before it. Each gets a full set of attempts and an audit record. The events that wait for them
+    /// become due, too, because their wait was that of the first attempts. Returns the number of the retried events.
     package func retryEvent(_ event: ID<AccountEvent>, of application: String) async throws(DatabaseError) -> Int {
         try await database.transaction(
             """
@@ -74,6 +74,13 @@ extension Operator {
                 RETURNING deliveries.event
             ), \(audited(.retryEvents, over: "due", of: "event"))
             SELECT count(*) FROM due
+            """,
+            """
+            UPDATE deliveries AS later SET due_at = now() FROM deliveries AS retried
+             WHERE retried.application = \(application) AND retried.event = \(event)
+               AND later.application = retried.application AND later.account = retried.account
+               AND later.sequence > retried.sequence
+               AND later.state = 'waiting' AND later.claim IS NULL AND later.due_at > now()
             """,
             "UPDATE applications SET paused_until = now() WHERE id = \(application) AND paused_until > now()"
         )[0].only.decode(Int.self)

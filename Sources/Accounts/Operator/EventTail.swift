@@ -6,13 +6,13 @@ package struct EventTail: Sendable {
     fileprivate let condition: SQL
     fileprivate var cursor: EventCursor
     /// Whether the last call of ``next()`` may have left out events because of its limits, even if it returned none.
-    package private(set) var hasMore = false
+    package private(set) var mayHaveMore = false
 
-    /// Returns the events since the last call, oldest first, but at most ``Database/maximumEvents``. The next call
+    /// Returns the events since the last call, oldest first, but at most ``Database/maximumEventsInPage``. The next call
     /// continues after them.
     package mutating func next() async throws(DatabaseError) -> [AccountEvent] {
-        let page = try await database.listedEvents(where: condition, after: cursor, limit: Database.maximumEvents)
-        (cursor, hasMore) = (page.next, page.hasMore)
+        let page = try await database.eventsInFeed(where: condition, after: cursor, limit: Database.maximumEventsInPage)
+        (cursor, mayHaveMore) = (page.next, page.mayHaveMore)
         return page.events
     }
 }
@@ -36,7 +36,7 @@ extension Operator {
         // The last event before those that the reader returns.
         let before = try await database.read(
             """
-            SELECT xid::text, id FROM events WHERE \(Database.isListed) AND \(condition)
+            SELECT xid::text, id FROM events WHERE \(Database.isInFeed) AND \(condition)
              ORDER BY events.xid DESC, events.id DESC OFFSET \(count) LIMIT 1
             """
         ).first

@@ -16,9 +16,9 @@ struct EventRoutes: Sendable {
         else { return OAuthError.invalidClient.response(to: context) }
         let query = request.uri.queryParameters
         let cursor = query["after"].map { EventCursor(String($0)) } ?? .start
-        let limit = query["limit"].map { Int($0) ?? 0 } ?? Database.maximumEvents
-        guard let cursor, (1...Database.maximumEvents).contains(limit) else {
-            let maximum = Database.maximumEvents
+        let limit = query["limit"].map { Int($0) ?? 0 } ?? Database.maximumEventsInPage
+        guard let cursor, (1...Database.maximumEventsInPage).contains(limit) else {
+            let maximum = Database.maximumEventsInPage
             throw Problem(
                 .malformedRequest,
                 "The cursor is not one of this list, or the limit is not from 1 to \(maximum)."
@@ -27,14 +27,14 @@ struct EventRoutes: Sendable {
         let subscriber = applications.current.subscribers.first { $0.id == application.id }
         guard let subscriber else { return OAuthError.invalidClient.response(to: context) }
         guard
-            let (events, next, hasMore) = try await database.events(for: subscriber, after: cursor, limit: limit)
+            let (events, next, mayHaveMore) = try await database.events(for: subscriber, after: cursor, limit: limit)
         else {
             throw Problem(
                 .malformedRequest,
                 "The cursor is from another database, perhaps before a restore. List again without a cursor."
             )
         }
-        return Answer(json: ["events": .array(events), "next": .string(next.text), "more": .bool(hasMore)]).response
+        return Answer(json: ["events": .array(events), "next": .string(next.text), "more": .bool(mayHaveMore)]).response
     }
 
     var operations: [Operation] {

@@ -9,7 +9,7 @@ struct EventClaimTests {
     private let session: TestSupport.Session
     private let shop = EventSubscriber(
         id: "shop",
-        events: ["account.updated"],
+        eventTypes: ["account.updated"],
         webhook: Webhook(url: "https://shop.example", events: ["account.updated"], secrets: [])
     )
 
@@ -77,12 +77,12 @@ struct EventClaimTests {
             try cause(2)
             let delivery = try #require(try await claim(queue).first)
             _ = try await repeatDelivery(of: delivery.event.id, repetition, by: mina)
-            try await queue.postpone(delivery, "answered 500", by: nil, pausing: 0, turnsOff: false)
+            try await queue.recordFailure(of: delivery, "answered 500", retryIn: nil, pausing: 0, turnsOff: false)
             #expect(try session.number(of: "deliveries WHERE state = 'failed'") == 0)
             let again = try await claim(queue)
             #expect(again.map(\.event.id) == [delivery.event.id] && again.first?.attempts == 1)
             let first = try #require(again.first)
-            try await queue.postpone(first, "answered 500", by: 300, pausing: 0, turnsOff: false)
+            try await queue.recordFailure(of: first, "answered 500", retryIn: 300, pausing: 0, turnsOff: false)
             #expect(try session.number(of: "deliveries WHERE due_at > now() + interval '4 minutes'") == 2)
         }
     }
@@ -112,13 +112,26 @@ struct EventClaimTests {
             try endClaims()
             let current = try #require(try await claim(queue).first)
             #expect(current.event.id == late.event.id && current.claim != late.claim)
-            try await queue.postpone(late, "answered 500", by: 86_400, pausing: 0, turnsOff: false)
+            try await queue.recordFailure(of: late, "answered 500", retryIn: 86_400, pausing: 0, turnsOff: false)
             #expect(try session.number(of: "deliveries WHERE due_at < now() + interval '1 hour'") == 2)
             #expect(try session.number(of: "deliveries WHERE last_error IS NULL") == 2)
             try await queue.finish(late)
             #expect(try session.number(of: "deliveries") == 2)
             try await queue.finish(current)
             #expect(try session.number(of: "deliveries") == 1)
+        }
+    }
+
+    @Test func `a success does not end the pause that the application has asked for`() async throws {
+        try await with { queue, _ in
+            try cause(1)
+            try cause(1)
+            let deliveries = try await claim(queue)
+            try #require(deliveries.count == 2)
+            try await queue.recordFailure(of: deliveries[0], "answered 429", retryIn: 60, pausing: 60, turnsOff: false)
+            try await queue.finish(deliveries[1])
+            #expect(try session.number(of: "applications WHERE failures = 0") == 1)
+            #expect(try session.number(of: "applications WHERE paused_until > now() + interval '30 seconds'") == 1)
         }
     }
 
@@ -132,7 +145,7 @@ struct EventClaimTests {
             _ = try await mina.retryEvent(failed, of: "shop")
             let earlier = try #require(try await claim(queue).first)
             #expect(earlier.event.sequence == 1 && later.event.sequence == 2)
-            try await queue.postpone(earlier, "answered 500", by: 86_400, pausing: 0, turnsOff: false)
+            try await queue.recordFailure(of: earlier, "answered 500", retryIn: 86_400, pausing: 0, turnsOff: false)
             #expect(try session.number(of: "deliveries WHERE due_at < now() + interval '1 hour'") == 1)
         }
     }

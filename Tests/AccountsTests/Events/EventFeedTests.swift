@@ -7,7 +7,7 @@ import Testing
 @Suite("The list of events", .freshDatabase)
 struct EventFeedTests {
     private let session: TestSupport.Session
-    private let shop = EventSubscriber(id: "shop", events: ["account.updated"])
+    private let shop = EventSubscriber(id: "shop", eventTypes: ["account.updated"])
 
     init() throws {
         session = try TestSupport.Session()
@@ -25,7 +25,7 @@ struct EventFeedTests {
 
     @Test func `an application pages through the events that it wants`() async throws {
         try await TestSignups.with { service in
-            let blog = EventSubscriber(id: "blog", events: ["account.erased"])
+            let blog = EventSubscriber(id: "blog", eventTypes: ["account.erased"])
             try await service.database.store([shop, blog])
             var caused: [String] = []
             for _ in 1...5 { caused.append(try cause()) }
@@ -115,14 +115,14 @@ struct EventFeedTests {
 
     @Test func `the cursor skips unwanted events, but no event that is committed late`() async throws {
         try await TestSignups.with { service in
-            try await service.database.store([shop, EventSubscriber(id: "blog", events: ["account.erased"])])
+            try await service.database.store([shop, EventSubscriber(id: "blog", eventTypes: ["account.erased"])])
             let wanted = try cause()
             _ = try cause("account.erased")
             try await session.waitUntilEventsAreListed()
             let last = try session.query("SELECT id::text FROM events ORDER BY xid DESC LIMIT 1").only
                 .decode(String.self)
             let first = try #require(await service.database.events(for: shop, after: .start, limit: 100))
-            #expect(accounts(first.events) == [wanted] && first.next.text.hasSuffix(last) && !first.hasMore)
+            #expect(accounts(first.events) == [wanted] && first.next.text.hasSuffix(last) && !first.mayHaveMore)
 
             // The cursor does not skip an event that is committed late.
             let slow = try TestSupport.Session()
@@ -130,11 +130,11 @@ struct EventFeedTests {
             let late = try cause("account.updated", slow)
             _ = try cause("account.erased")
             let before = try #require(await service.database.events(for: shop, after: first.next, limit: 100))
-            #expect(before.events.isEmpty && before.next == first.next && !before.hasMore)
+            #expect(before.events.isEmpty && before.next == first.next && !before.mayHaveMore)
             try slow.run("COMMIT")
             try await session.waitUntilEventsAreListed()
             let after = try #require(await service.database.events(for: shop, after: before.next, limit: 100))
-            #expect(accounts(after.events) == [late] && !after.hasMore)
+            #expect(accounts(after.events) == [late] && !after.mayHaveMore)
         }
     }
 
@@ -146,18 +146,18 @@ struct EventFeedTests {
                 """
                 INSERT INTO events (id, account, sequence, type)
                 SELECT gen_random_uuid(), gen_random_uuid(), 1, 'account.erased'
-                  FROM generate_series(1, \(2 * Database.maximumEventsRead))
+                  FROM generate_series(1, \(2 * Database.maximumEventsReadForPage))
                 """
             )
             let last = try cause()
             try await session.waitUntilEventsAreListed()
             var (lists, more, cursor) = ([] as [[String]], [] as [Bool], EventCursor.start)
             for _ in 1...4 {
-                let (events, next, hasMore) = try #require(
+                let (events, next, mayHaveMore) = try #require(
                     await service.database.events(for: shop, after: cursor, limit: 100)
                 )
                 lists.append(accounts(events))
-                more.append(hasMore)
+                more.append(mayHaveMore)
                 cursor = try #require(EventCursor(next.text))
             }
             #expect(lists == [[first], [], [last], []])
@@ -166,7 +166,7 @@ struct EventFeedTests {
             let mina = Operator(service.signups, name: "mina")
             var tail = try #require(await mina.tailEvents(of: "shop", last: 10))
             var seen: [String] = []
-            repeat { seen += try await tail.next().map { "\($0.account)" } } while tail.hasMore
+            repeat { seen += try await tail.next().map { "\($0.account)" } } while tail.mayHaveMore
             #expect(seen == [first, last])
         }
     }
@@ -178,14 +178,14 @@ struct EventFeedTests {
             try await session.waitUntilEventsAreListed()
             let full = try #require(await service.database.events(for: shop, after: .start, limit: 2))
             let rest = try #require(await service.database.events(for: shop, after: full.next, limit: 2))
-            #expect(full.events.count == 2 && full.hasMore && rest.events.count == 1 && !rest.hasMore)
+            #expect(full.events.count == 2 && full.mayHaveMore && rest.events.count == 1 && !rest.mayHaveMore)
         }
     }
 
     @Test func `an operator follows the events, and an event that is committed late is not skipped`() async throws {
         try await TestSignups.with { service in
             let mina = Operator(service.signups, name: "mina")
-            try await service.database.store([shop, EventSubscriber(id: "blog", events: ["account.erased"])])
+            try await service.database.store([shop, EventSubscriber(id: "blog", eventTypes: ["account.erased"])])
             let isKnown = try await mina.tailEvents(of: "wiki", last: 10) != nil
             #expect(!isKnown)
             var caused: [String] = []

@@ -22,7 +22,7 @@ struct EventSenderTests {
     private static func subscriber(_ id: String, _ secrets: [String] = [secret]) throws -> EventSubscriber {
         EventSubscriber(
             id: id,
-            events: Webhook.eventTypes,
+            eventTypes: Webhook.eventTypes,
             webhook: Webhook(
                 url: "https://\(id).example/hooks",
                 events: Webhook.eventTypes,
@@ -292,7 +292,7 @@ struct EventSenderTests {
             _ = try await sender(service, [Self.subscriber("shop"), Self.subscriber("blog")])
             try cause(1, of: [UUID()])
             #expect(try session.number(of: "deliveries") == 2)
-            try await service.database.store([EventSubscriber(id: "shop", events: ["account.erased"])])
+            try await service.database.store([EventSubscriber(id: "shop", eventTypes: ["account.erased"])])
             #expect(try session.number(of: "applications") == 1)
             #expect(try session.number(of: "deliveries") == 0)
             try cause(1, of: [UUID()])
@@ -327,8 +327,8 @@ struct EventSenderTests {
             for (subscribers, different) in [
                 ([blog, shop], []), ([shop], ["blog"]), ([], ["blog", "shop"]),
                 ([shop, blog, EventSubscriber(id: "wiki")], ["wiki"]),
-                ([shop, EventSubscriber(id: "blog", events: Webhook.eventTypes)], ["blog"]),
-                ([shop, EventSubscriber(id: "blog", events: [], webhook: blog.webhook)], ["blog"]),
+                ([shop, EventSubscriber(id: "blog", eventTypes: Webhook.eventTypes)], ["blog"]),
+                ([shop, EventSubscriber(id: "blog", eventTypes: [], webhook: blog.webhook)], ["blog"]),
             ] as [([EventSubscriber], [String])] {
                 let found = try await service.database.applications(unlike: subscribers)
                 #expect(found == different)

@@ -20,7 +20,7 @@ struct WebhookStandardTests {
         let secret = try #require(WebhookSecret("whsec_" + Data(repeating: byte, count: 32).base64EncodedString()))
         return EventSubscriber(
             id: id,
-            events: Webhook.eventTypes,
+            eventTypes: Webhook.eventTypes,
             webhook: Webhook(url: "https://\(id).example/hooks", events: Webhook.eventTypes, secrets: [secret]),
             claims: { _ in [.init("name", .string(claim))] }
         )

@@ -51,7 +51,7 @@ extension EventCommands {
                         let line = asJSON ? JSON.object(event.summary).text : text(of: event)
                         guard try await StandardOutput.write(line) else { return }
                     }
-                } while tail.hasMore && !Task.isCancelled
+                } while tail.mayHaveMore && !Task.isCancelled
                 if StandardOutput.state == .closed { return }
             }
         }
