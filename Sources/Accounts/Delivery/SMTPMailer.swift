@@ -9,7 +9,7 @@ internal import Synchronization
 /// libcurl blocks, so it runs on its own thread. `shutdown()` ends that thread; otherwise it runs until the process
 /// ends.
 package final class SMTPMailer: Mailer {
-    private let queue: MailQueue
+    private let queue: TaskQueue
     private let thread: DedicatedThread
 
     package convenience init(to server: SMTPServer) {
@@ -17,7 +17,7 @@ package final class SMTPMailer: Mailer {
     }
 
     init(to server: SMTPServer, limits: SMTPLimits) {
-        let queue = MailQueue()
+        let queue = TaskQueue()
         self.queue = queue
         thread = DedicatedThread(named: "smtp") {
             CurlHandle.block(SIGPIPE)
@@ -26,17 +26,21 @@ package final class SMTPMailer: Mailer {
         }
     }
 
-    /// Returns when the server has answered the command NOOP. That takes at most 10 seconds, or 20 if the server closes
-    /// the first connection and the mailer opens another one. Every error is `temporary`.
+    /// Returns when the server has answered the command NOOP. After the task has left the queue, that takes at most 10
+    /// seconds, twice that if the server closes the first connection and the mailer opens another one. A refusal may take
+    /// 10 seconds more for each connection, because libcurl then waits for the reply to QUIT. Every error is `temporary`.
     package func connect() async throws(MailError) {
-        _ = try await withCheckedContinuation { queue.post(QueuedTask(mail: nil, continuation: $0)) }.get()
+        _ = try await withCheckedContinuation { queue.post(MailTask(mail: nil, continuation: $0)) }.get()
     }
 
-    /// Returns when the server has accepted the mail. That takes at most 30 seconds after the mail has left the queue.
-    /// At most 64 mails wait in the queue; further ones are refused as `temporary`.
+    /// Returns when the server has accepted the mail. That takes at most 30 seconds after the mail has left the queue, or
+    /// 40 if the server refuses it and then does not answer QUIT. At most 64 tasks wait in the queue; further ones are
+    /// refused as `temporary`.
+    ///
+    /// - Returns: see ``Mailer/send(_:)``.
     @discardableResult
     package func send(_ mail: Mail) async throws(MailError) -> String? {
-        try await withCheckedContinuation { queue.post(QueuedTask(mail: mail, continuation: $0)) }.get()
+        try await withCheckedContinuation { queue.post(MailTask(mail: mail, continuation: $0)) }.get()
     }
 
     /// Lets the current mail finish, refuses waiting mails as `temporary`, and ends the thread. That takes at most 40
@@ -47,39 +51,40 @@ package final class SMTPMailer: Mailer {
     }
 }
 
-/// A mail to deliver, or nil to connect only, and the caller that waits for the reply to it.
-private struct QueuedTask: Sendable {
+/// A task for the thread: delivers `mail`, or only connects if it is nil. `continuation` resumes the caller with the
+/// outcome.
+private struct MailTask: Sendable {
     let mail: Mail?
     let continuation: CheckedContinuation<Result<String?, MailError>, Never>
 }
 
 /// The queue between the callers and the thread of the mailer, first in, first out.
-private final class MailQueue: Sendable {
+private final class TaskQueue: Sendable {
     private struct Contents {
-        var mails: [QueuedTask] = []
+        var tasks: [MailTask] = []
         var isOpen = true
         var finished: CheckedContinuation<Void, Never>?
 
-        mutating func add(_ queued: QueuedTask) -> MailError? {
+        mutating func add(_ queued: MailTask) -> MailError? {
             guard isOpen else { return .temporary(reply: nil, reason: "the mailer has shut down") }
-            guard mails.count < 64 else { return .temporary(reply: nil, reason: "too many mails are waiting") }
-            mails.append(queued)
+            guard tasks.count < 64 else { return .temporary(reply: nil, reason: "too many mails are waiting") }
+            tasks.append(queued)
             return nil
         }
 
-        mutating func close(_ finished: CheckedContinuation<Void, Never>) -> [QueuedTask] {
+        mutating func close(_ finished: CheckedContinuation<Void, Never>) -> [MailTask] {
             precondition(isOpen, "shut a mailer down only once")
-            defer { mails = [] }
+            defer { tasks = [] }
             isOpen = false
             self.finished = finished
-            return mails
+            return tasks
         }
     }
 
     private let contents = Mutex(Contents())
     private let posted = DispatchSemaphore(value: 0)
 
-    func post(_ queued: QueuedTask) {
+    func post(_ queued: MailTask) {
         if let refusal = contents.withLock({ $0.add(queued) }) {
             queued.continuation.resume(returning: .failure(refusal))
         } else {
@@ -88,9 +93,9 @@ private final class MailQueue: Sendable {
     }
 
     /// Waits for a task. Returns nil after the queue was closed. Only the thread of the mailer calls it.
-    func next() -> QueuedTask? {
+    func next() -> MailTask? {
         posted.wait()
-        return contents.withLock { $0.mails.isEmpty ? nil : $0.mails.removeFirst() }
+        return contents.withLock { $0.tasks.isEmpty ? nil : $0.tasks.removeFirst() }
     }
 
     /// Closes the queue, and returns when the thread has called `finish()`.
@@ -137,10 +142,10 @@ package struct SMTPServer: Equatable, Sendable {
     /// Parses a URL such as `smtp://user:password@host:587`, with percent-encoded credentials. Throws `permanent` if it
     /// is malformed; the error does not contain the URL.
     ///
-    /// `smtps://` uses TLS from the first byte (port 465). `smtp://` (port 587) uses STARTTLS if the server offers it.
-    /// It requires STARTTLS if the host is not loopback, the URL has credentials, or the query is `?tls=required`, but
-    /// never with `?tls=optional`. Certificates are always verified, against the authorities of the system or those in
-    /// `caFile` (PEM).
+    /// `smtps://` uses TLS from the first byte (port 465), and ignores the query. `smtp://` (port 587) uses STARTTLS if the
+    /// server offers it. `smtp://` requires STARTTLS if the host is not loopback, the URL has credentials, or the query is
+    /// `?tls=required`, but never with `?tls=optional`. Certificates are always verified, against the authorities of the
+    /// system or, which only tests use, those in `caFile` (PEM).
     package init(url text: String, caFile: String? = nil) throws(MailError) {
         func malformed(_ reason: String) -> MailError { .permanent(reply: nil, reason: "SMTP URL: \(reason)") }
 
@@ -211,7 +216,7 @@ private struct SMTPConnection: ~Copyable {
         curl.set(CURLOPT_CUSTOMREQUEST, "NOOP")
     }
 
-    consuming func deliver(from queue: MailQueue) {
+    consuming func deliver(from queue: TaskQueue) {
         while let queued = queue.next() {
             queued.continuation.resume(returning: queued.mail.map { deliver($0) } ?? connect())
         }
@@ -220,9 +225,11 @@ private struct SMTPConnection: ~Copyable {
     private borrowing func connect() -> Result<String?, MailError> {
         curl.set(CURLOPT_TIMEOUT_MS, limits.connect.inWhole(.milliseconds(1)))
         var replies = SMTPReplies()
-        var status = curl.keeping(&replies) { $0.sendNothing() }
+        var status = curl.collectReplies(into: &replies) { $0.sendNothing() }
         // Reply 421 says that the server closes the connection, for example because it was idle. A new one may succeed.
-        if status != CURLE_OK, curl.replyCode == 421 { status = curl.keeping(&replies) { $0.sendNothing() } }
+        if status != CURLE_OK, curl.replyCode == 421 {
+            status = curl.collectReplies(into: &replies) { $0.sendNothing() }
+        }
         guard status != CURLE_OK else { return .success(nil) }
         let reply = curl.replyCode
         let reason = reason(status, replies.text(of: reply, to: nil))
@@ -238,15 +245,15 @@ private struct SMTPConnection: ~Copyable {
         curl.set(CURLOPT_TIMEOUT_MS, limits.mail.inWhole(.milliseconds(1)))
         var upload = Upload(mail.message)
         var replies = SMTPReplies()
-        let status = curl.keeping(&replies) { $0.send(&upload, from: mail.from, to: mail.to) }
+        let status = curl.collectReplies(into: &replies) { $0.send(&upload, from: mail.from, to: mail.to) }
         let reply = curl.replyCode
         let text = replies.text(of: reply, to: mail.to)
         guard status != CURLE_OK else { return .success(text.map { "\(reply) \($0)" }) }
 
         let reason = reason(status, text)
         // libcurl reports CURLE_SEND_ERROR if the server refuses MAIL, RCPT or DATA. A reply after the beginning of the
-        // text is about the mail, too. Any other refusal, and 53x, is about the login or the configuration: a retry
-        // succeeds when an operator has corrected it.
+        // text is about the mail, too. Any other 5xx reply, and 53x always, is about the login or the configuration, so a
+        // retry can succeed after an operator has corrected it. A 4xx reply is always temporary.
         let isAboutTheMail = status == CURLE_SEND_ERROR || upload.hasBegun
         switch reply {
         case 530...539: return .failure(.temporary(reply: reply, reason: reason))
@@ -287,8 +294,8 @@ extension Duration {
 
 extension CurlHandle {
     /// Runs a transfer, and adds each line that the server sends to the replies.
-    fileprivate borrowing func keeping(
-        _ replies: inout SMTPReplies,
+    fileprivate borrowing func collectReplies(
+        into replies: inout SMTPReplies,
         _ transfer: (borrowing CurlHandle) -> CURLcode
     ) -> CURLcode {
         withUnsafeMutablePointer(to: &replies) { target in

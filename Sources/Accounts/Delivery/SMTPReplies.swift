@@ -1,12 +1,13 @@
 internal import Foundation
 
-/// The replies of a mail server in one transfer (RFC 5321 §4.2): of each code the lines of the last reply with it.
+/// The replies of a mail server in one transfer (RFC 5321 §4.2): for each reply code, the lines of the last
+/// reply that had it.
 struct SMTPReplies {
     private var lines: [Int: [String]] = [:]
     private var isContinued = false
 
-    /// Adds one line as the server sent it. A line after which the reply continues has a hyphen after the code. Only the
-    /// first 20 lines of a reply, and 1,000 bytes of each, are kept.
+    /// Adds one line as the server sent it. If more lines of the reply follow, a hyphen follows the code. Only the first 20
+    /// lines of a reply, and 1,000 bytes of each, are kept.
     mutating func add(_ line: some Collection<UInt8>) {
         guard let code = Int(String(decoding: line.prefix(3), as: UTF8.self)), (200...599).contains(code) else {
             return
@@ -21,13 +22,14 @@ struct SMTPReplies {
     /// The text of the last reply with that code; nil if the server sent none. It begins with the enhanced status code
     /// (RFC 3463), such as 4.7.1, if the server sent one, and has at most 200 characters in one line.
     ///
-    /// Servers quote the address that they refuse, so `<address>` stands in place of every e-mail address, and wherever
-    /// the local part or the domain of the recipient stands alone.
+    /// Servers quote the address that they refuse, so `<address>` stands in place of every e-mail address, and of the
+    /// recipient's local part, with or without its `+tag`, and domain, wherever no ASCII letter or digit touches them.
     ///
     /// - Parameter recipient: the address of the recipient; nil before there is one.
     func text(of code: Int, to recipient: String?) -> String? {
         var lines = lines[code] ?? []
         let status = lines.first?.prefixMatch(of: /[245]\.[0-9]{1,3}\.[0-9]{1,3}(?=\s|$)/).map { String($0.0) } ?? ""
+        // Servers repeat the status in each line.
         lines = lines.map { $0.hasPrefix(status) ? String($0.dropFirst(status.count)) : $0 }
         let text = lines.joined(separator: " ").inOneLine.withoutAddresses(of: recipient)
         let all = [status, text].filter { !$0.isEmpty }.joined(separator: " ")
@@ -43,14 +45,14 @@ extension String {
     }
 
     fileprivate func withoutAddresses(of recipient: String?) -> String {
-        // A character that the text does not contain stands for an address until the end, because `address` may itself
-        // be a local part.
+        // Until the last line, NUL stands for a removed address, because the text cannot contain it. `<address>` would not
+        // do: `address` may itself be a local part that is removed.
         let mark = "\0"
         var text = replacing(/<?[^\s<>()\[\]"',:;@]+@[^\s<>()\[\]"',:;@]+>?/, with: mark)
-        let parts = recipient?.split(separator: "@") ?? []
-        // Without a tag, because a server may quote only the mailbox.
-        let mailbox = parts.first?.prefix { $0 != "+" }
-        for part in (parts + [mailbox].compactMap { $0 }) where !part.isEmpty {
+        var parts = recipient?.split(separator: "@") ?? []
+        // Also the local part without its `+tag`, because a server may quote only that.
+        if let local = parts.first { parts.append(local.prefix { $0 != "+" }) }
+        for part in parts where !part.isEmpty {
             text = text.replacingOccurrences(
                 of: "(?<![A-Za-z0-9])\(NSRegularExpression.escapedPattern(for: String(part)))(?![A-Za-z0-9])",
                 with: mark,

@@ -1,7 +1,7 @@
 import Accounts
 
 extension BrandReader {
-    private static let maximumFont = 200 << 10
+    private static let maximumFontBytes = 200 << 10
     private static let maximumFaces = 8
 
     mutating func font(in entry: inout FlowEntry) -> Brand.Font? {
@@ -23,19 +23,19 @@ extension BrandReader {
 
     private mutating func family(in fonts: inout FlowEntry) -> String? {
         guard let family = attempt({ () throws(FlowFileError) in try fonts.text("family") }) else { return nil }
-        // The style sheet quotes the name, so it must not contain quotation marks or backslashes.
+        // The style sheet puts the name in quotation marks. Only characters are allowed that cannot end the string.
         let isAllowed = family.unicodeScalars.allSatisfy { scalar in
             scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || [" ", "-", "_"].contains(scalar)
         }
         if isAllowed, family.count <= 100 { return family }
-        let form = "use letters, digits, spaces, - and _"
+        let form = "use at most 100 letters, digits, spaces, - and _"
         collect(fonts.error("invalid family \"\(family)\": \(form)", at: "family"))
         return nil
     }
 
     private mutating func face(_ entry: inout FlowEntry) -> Brand.Font.Face? {
         let earlierMistakes = mistakes.count
-        let file = brandFile("file", in: &entry, among: [.woff2], upTo: Self.maximumFont)
+        let file = brandFile("file", in: &entry, among: [.woff2], upTo: Self.maximumFontBytes)
         if file == nil, mistakes.count == earlierMistakes { collect(entry.error("\"file\" is missing")) }
         let weight = weight(in: &entry)
         let style = attempt { () throws(FlowFileError) in try entry.word("style", among: ["normal", "italic"]) } ?? nil
@@ -49,7 +49,7 @@ extension BrandReader {
         if (1...2).contains(numbers.count), numbers == numbers.sorted(), numbers.allSatisfy((1...1000).contains) {
             return numbers.map(String.init).joined(separator: " ")
         }
-        let form = "use a number from 1 to 1000, or two for a variable font, such as 100 900"
+        let form = "use a number from 1 to 1000, or two ascending ones for a variable font, such as 100 900"
         collect(entry.error("invalid weight \"\(text)\": \(form)", at: "weight"))
         return nil
     }

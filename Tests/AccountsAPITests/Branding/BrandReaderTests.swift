@@ -93,11 +93,11 @@ struct BrandReaderTests {
         ("fonts: {family: A}", "1: \"files\" must be a list with at least one entry"),
         (
             "fonts: {family: 'A\"', files: [{file: font.woff2}]}",
-            "1: invalid family \"A\"\": use letters, digits, spaces, - and _"
+            "1: invalid family \"A\"\": use at most 100 letters, digits, spaces, - and _"
         ),
         (
             "fonts: {family: A, files: [{file: font.woff2, weight: 900 100}]}",
-            "1: invalid weight \"900 100\": use a number from 1 to 1000, or two for a variable font, such as 100 900"
+            "1: invalid weight \"900 100\": use a number from 1 to 1000, or two ascending ones for a variable font, such as 100 900"
         ),
         ("fonts: {family: A, files: [{weight: 400}]}", "1: \"file\" is missing"),
         (
