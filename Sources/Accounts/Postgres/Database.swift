@@ -7,8 +7,9 @@ internal import Synchronization
 ///
 /// There are two kinds of jobs, which use different connections, so that they do not wait for each other. Statements that write
 /// one row, or only read, are *grouped*: those that wait at the same time share a transaction. Statements that may
-/// violate a constraint, and transactions of several statements, run *alone*. A grouped statement that has waited for a lock
-/// for 200 ms runs alone, too, and may wait there for 5 s; such statements leave one of these connections to others.
+/// violate a constraint, and transactions of several statements, run *alone*. What has waited for a lock for 200 ms runs once
+/// more, alone, and may wait for 5 s; such jobs leave one of these connections to others. If they have all others, the job
+/// fails.
 package final class Database: Sendable {
     private let grouped: LaneQueue
     private let alone: LaneQueue
@@ -41,8 +42,8 @@ package final class Database: Sendable {
                 conninfo: conninfo,
                 kind: kind,
                 queue: isGrouped ? grouped : alone,
-                lockTimeout: isGrouped ? .milliseconds(200) : .seconds(5),
-                patientQueue: isGrouped ? alone : nil,
+                lockTimeout: .milliseconds(200),
+                patientQueue: alone,
                 metrics: metrics,
                 logger: logger
             )

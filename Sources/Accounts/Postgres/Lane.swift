@@ -19,11 +19,14 @@ struct Lane {
     let queue: LaneQueue
     /// The maximum wait of a statement for a lock.
     var lockTimeout = Duration.seconds(5)
-    /// The queue of lanes that wait longer for locks. It gets a job that has waited too long, unless such jobs have all of
-    /// its lanes but one; then the job fails.
+    /// The queue that gets a job that has waited too long for a lock. There it may wait for ``patientLockTimeout``. If such
+    /// jobs have all lanes of that queue but one, the job fails instead.
     var patientQueue: LaneQueue?
     var metrics = Metrics()
     let logger: Logger
+
+    /// The maximum wait for a lock of a job that has gone to ``patientQueue``.
+    static let patientLockTimeout = Duration.seconds(5)
 
     /// The number of lock timeouts in a group after which the remaining jobs of the group are rejected.
     static let maximumLockTimeouts = 5
@@ -127,7 +130,7 @@ struct Lane {
         let start = ContinuousClock.now
         let outcome: Pipeline.Outcome
         do throws(DatabaseError) {
-            outcome = try pipeline.exchange(jobs.map(\.statements), whenSlow: whenSlow)
+            outcome = try pipeline.exchange(jobs.map { Self.statements(of: $0) }, whenSlow: whenSlow)
         } catch {
             for job in jobs { job.answer(.failure(error)) }
             throw error
@@ -136,7 +139,7 @@ struct Lane {
         metrics.exchanges.record(ContinuousClock.now - start, kind)
         switch outcome {
         case .committed(let rows):
-            for (job, rows) in zip(jobs, rows) { job.answer(.success(rows)) }
+            for (job, rows) in zip(jobs, rows) { job.answer(.success(Array(rows.suffix(job.statements.count)))) }
             return nil
         case .undone(_, let diagnosis) where diagnosis.isReadOnly:
             // The primary has become a standby. Reconnecting finds the new primary.
@@ -147,13 +150,21 @@ struct Lane {
             var others = jobs
             if isRetry || !diagnosis.isWorthRetrying, let culprit = jobs.count == 1 ? 0 : culprit {
                 let culprit = others.remove(at: culprit)
-                let waitsOn = diagnosis.isLockTimeout && patientQueue?.submitPatient(culprit) == true
+                let waitsOn =
+                    diagnosis.isLockTimeout && !culprit.isPatient && patientQueue?.submitPatient(culprit) == true
                 if !waitsOn { culprit.answer(.failure(.refused(diagnosis))) }
             }
             whenSlow()
             try retryOneByOne(others, lockTimeouts: diagnosis.isLockTimeout ? 1 : 0, on: &pipeline)
             return diagnosis
         }
+    }
+
+    /// The statements of the job, after one that sets a longer timeout if the job may wait for a lock for long.
+    private static func statements(of job: Job) -> [SQL] {
+        guard job.isPatient else { return job.statements }
+        let milliseconds = Int(patientLockTimeout / .milliseconds(1))
+        return [SQL(stringLiteral: "SET LOCAL lock_timeout = \(milliseconds)")] + job.statements
     }
 
     /// Runs the jobs that have no outcome yet, one after another.

@@ -200,10 +200,14 @@ final class LaneQueue: Sendable {
         return job
     }
 
-    /// Queues a job that may wait for a lock for long. Returns false if such jobs have all lanes but one.
+    /// Queues a job that may wait for a lock for long. Returns false if such jobs have all lanes but one. A queue with one
+    /// lane takes one such job.
     func submitPatient(_ job: Job) -> Bool {
-        job.isPatient = true
-        let admission = waiting.withLock { $0.patientJobs < $0.lanesUp - 1 ? $0.add(job) : .refused("busy") }
+        let admission = waiting.withLock { waiting in
+            guard waiting.patientJobs < max(1, waiting.lanesUp - 1) else { return Waiting.Admission.refused("busy") }
+            job.isPatient = true
+            return waiting.add(job)
+        }
         guard case .taken(let wake) = admission else { return false }
         if wake { signal(wakeup) }
         return true
