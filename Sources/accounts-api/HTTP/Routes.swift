@@ -25,6 +25,8 @@ struct Routes: Sendable {
     /// The hosts and keys of forward authentication; nil if it is not configured. Then its paths do not exist.
     let forwardAuth: ForwardAuth?
     private let documents = Documents()
+    /// The requests of each client that are being answered.
+    private let clientLimiter = ConcurrencyLimiter(perClient: 50)
 
     init(
         signups: Signups,
@@ -229,7 +231,8 @@ extension Routes {
         if operation.isNegotiated { group.add(middleware: Negotiation(hasPages: operation.hasPages)) }
         if !operation.act.isHealth {
             let cookie = operation.readsSession ? cookies.session : site.cookie
-            group.add(middleware: TokenReader(cookie: cookie, proxies: proxies))
+            group.add(middleware: ClientLimit(proxies: proxies, limiter: clientLimiter))
+            group.add(middleware: TokenReader(cookie: cookie))
         }
         if operation.checksOrigin {
             group.add(middleware: OriginCheck(publicOrigin: publicURL, allowedOrigins: allowedOrigins))

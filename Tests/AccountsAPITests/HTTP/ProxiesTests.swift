@@ -27,16 +27,18 @@ struct ProxiesTests {
         throws
     {
         let headers: HTTPFields = forwarded.map { [.forwardedFor: $0] } ?? [:]
-        #expect(proxies.network(of: IPAddress(peer), headers) == Network(try #require(IPAddress(client))))
+        #expect(proxies.clientNetwork(IPAddress(peer), headers) == Network(try #require(IPAddress(client))))
     }
 
     @Test func `several X-Forwarded-For fields form one list`() throws {
         var headers: HTTPFields = [:]
         headers[values: .forwardedFor] = ["198.51.100.7", "10.0.0.2"]
-        #expect(proxies.network(of: IPAddress("10.0.0.1"), headers) == Network(try #require(IPAddress("198.51.100.7"))))
+        #expect(
+            proxies.clientNetwork(IPAddress("10.0.0.1"), headers) == Network(try #require(IPAddress("198.51.100.7")))
+        )
     }
 
     @Test func `without a peer address the client is unknown, whatever the header says`() {
-        #expect(proxies.network(of: nil, [.forwardedFor: "198.51.100.7"]) == .unknown)
+        #expect(proxies.clientNetwork(nil, [.forwardedFor: "198.51.100.7"]) == .unknown)
     }
 }

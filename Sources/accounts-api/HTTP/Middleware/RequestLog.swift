@@ -42,7 +42,7 @@ struct RequestLog: RouterMiddleware {
         }
         let event = context.subject.event
         if let event {
-            let network = proxies.network(of: context.peer, request.headers)
+            let network = proxies.clientNetwork(context.peer, request.headers)
             let (name, site) = (signups.pseudonym(of: network), signups.pseudonym(of: network.site))
             metadata.merge(event.metadata(network: name, site: site)) { $1 }
         }

@@ -1,0 +1,32 @@
+import Accounts
+import HTTPTypes
+import Hummingbird
+
+/// Determines the network of the client, and limits how many of its requests are being answered at the same time.
+///
+/// The limit of connections is not enough: a client may close a connection before the answer, and the work for it goes
+/// on. One client could so fill the queue to the database. Requests without an address of a client, such as those that a
+/// trusted proxy sends by itself, are not counted.
+struct ClientLimit: RouterMiddleware {
+    let proxies: Proxies
+    let limiter: ConcurrencyLimiter
+
+    func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
+        guard let client = proxies.client(context.peer, request.headers) else {
+            return try await next(request, context)
+        }
+        let network = Network(client)
+        var context = context
+        context.network = network
+        if proxies.isTrusted(client) { return try await next(request, context) }
+        guard limiter.acquire(for: network) else {
+            throw Problem(
+                .unavailable,
+                "Too many requests of this network are being answered. Send fewer at the same time.",
+                headers: [.retryAfter: "1"]
+            )
+        }
+        defer { limiter.release(of: network) }
+        return try await next(request, context)
+    }
+}
