@@ -1,5 +1,5 @@
 -- Whether a server with those keys may deliver the mail now: no server is delivering it, and no other mail to its recipient
--- goes first. A server that dies leaves `sending_until` as it is.
+-- that this server could deliver goes first. A server that dies leaves `sending_until` as it is.
 
 CREATE OR REPLACE FUNCTION mail_is_next(mail outbox, readable bytea[]) RETURNS boolean LANGUAGE plpgsql STABLE
     SET enable_seqscan = off
@@ -11,6 +11,8 @@ BEGIN
        AND NOT EXISTS (SELECT FROM outbox AS other
                         WHERE other.recipient = mail.recipient AND other.state = 'waiting' AND other.id <> mail.id
                           AND (other.sending_until > now() OR other.due_at <= now()
-                               AND (other.created_at, other.id) < (mail.created_at, mail.id)));
+                               AND (other.created_at, other.id) < (mail.created_at, mail.id)
+                               AND EXISTS (SELECT FROM unnest(readable) AS head
+                                            WHERE substr(other.sealed, 1, length(head)) = head)));
 END
 $$;

@@ -123,7 +123,7 @@ package struct Reaper: Sendable {
                     SELECT (SELECT count(*) FROM ended), \(Funnel.ended()),
                            \(Signups.rememberEnded("SELECT id FROM ended"))
                     """,
-                ] + Signups.deleteBelongings
+                ] + Signups.deleteBelongingsExceptCodes
             )[1].only
             let (erased, ended, _) = try row.decode(Int.self, String.self, String.self)
             try signups.funnel.ended(ended, as: .expired)
@@ -172,7 +172,7 @@ package struct Reaper: Sendable {
                            (SELECT id FROM page ORDER BY id DESC LIMIT 1), \(Funnel.ended()),
                            \(Signups.rememberEnded("SELECT id FROM ended"))
                     """,
-                ] + Signups.deleteBelongings
+                ] + Signups.deleteBelongingsExceptCodes
             )[1].only
             let (erased, pageCount, lastID, ended, _) = try row.decode(
                 Int.self,

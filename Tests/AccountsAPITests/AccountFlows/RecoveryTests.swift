@@ -336,6 +336,24 @@ struct RecoveryTests {
         }
     }
 
+    @Test func `a mail that is sent after its recovery has expired still lets the owner in`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            try await site.service.deliver()
+            let stranger = Browser(site)
+            try await stranger.send(.post, "/recovery", [:])
+            try await stranger.send(.put, "/recovery/email", ["email": .string(Self.email)])
+            try Session().letPass("31 minutes")
+            #expect(try await Reaper(signups: site.service.signups, logger: site.log.logger).sweep().drafts == 1)
+            try await site.service.deliver()
+            let ticket = JSON.string(try site.service.mailbox.recoveryTicket(for: Self.email))
+            let kim = Browser(site)
+            #expect(try await kim.send(.post, "/recovery/ticket", ["ticket": ticket]).nextStep == "code")
+            let code = try await site.service.readCode(for: Self.email)
+            #expect(try await kim.send(.put, "/recovery/code", ["code": .string(code)]).nextStep == "password")
+        }
+    }
+
     @Test func `operators see recoveries apart from sign-ups`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()

@@ -328,6 +328,17 @@ struct OutboxTests {
         }
     }
 
+    @Test func `a mail that this server cannot decrypt does not hold up a later one to the same address`() async throws
+    {
+        try await TestSignups.with { service in _ = try await service.fill(service.start(), through: "email") }
+        try session.letPass("5 minutes")
+        try await TestSignups.with(keys: Self.newKey) { service in
+            _ = try await service.fill(service.start(), through: "email")
+            #expect(try await service.sender.deliverNext())
+            #expect(service.mailbox.mails.map(\.to) == ["kim@example.com"])
+        }
+    }
+
     @Test func `a mail that no server can decrypt waits until it is useless, and the list names its key`() async throws
     {
         try await TestSignups.with { service in _ = try await service.fill(service.start(), through: "email") }
