@@ -673,7 +673,10 @@ class Erase(Act):
                     *("recovery_codes", "sessions", "sign_ins", "devices", "address_changes", "photos", "consents"),
                 )
             }
-            | {"mails": mailed("account-erased"), "references": lambda old, new: set(new) <= {"drafts.account_id"}}
+            | {
+                "mails": mailed("account-erased"),
+                "references": lambda old, new: set(new) <= {"drafts.account_id", "outbox.account"},
+            }
         ]
 
     def prepare(self):

@@ -13,9 +13,10 @@ package struct EditPlan {
     let inputs: [FieldName: any Sendable]
     /// The members of the profile to replace; nil removes a member.
     var profile: [(name: FieldName, value: JSON?)] = []
-    /// Set if the account gets another identifier, such as a username. The condition is an SQL expression that moves
-    /// the account to the identifier. It is false if another account has the identifier; then the edit changes nothing.
-    var renaming: (field: FieldName, condition: SQL)?
+    /// Set if the account gets another identifier, such as a username. `isTaken` is an SQL condition: another account has
+    /// the identifier. `rename` is an SQL expression that moves the account to it. The edit changes nothing if the
+    /// identifier is taken, or if the expression is false.
+    var renaming: (field: FieldName, isTaken: SQL, rename: SQL)?
     /// The rate limits that the change consumes. If one of them is exceeded, the edit changes nothing.
     var limits: [Charge] = []
     /// The notices that are mailed to the address of the account if the change takes effect.

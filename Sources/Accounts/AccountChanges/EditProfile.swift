@@ -67,8 +67,25 @@ extension Sessions {
             after: values,
             inputs: inputs
         )
-        for field in fields { try await field.kind.edit(field, &plan) }
+        let files = fields.filter(\.kind.takesFile)
+        for field in fields where !field.kind.takesFile { try await field.kind.edit(field, &plan) }
+        if files.contains(where: { inputs[$0.name] != nil }) { try await consumeLimits(of: &plan) }
+        for field in files { try await field.kind.edit(field, &plan) }
         return try await write(plan, of: session)
+    }
+
+    /// Consumes the limits of the plan, and throws if its identifier is taken. Called before an image is decoded, so that a
+    /// refused change does not decode one.
+    private func consumeLimits(of plan: inout EditPlan) async throws(SignInError) {
+        guard let renaming = plan.renaming else { return }
+        let limits = plan.limits
+        let (exceeded, isTaken) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            let rows = try await database.transaction(signups.consume(limits), "SELECT \(renaming.isTaken)")
+            return (try signups.exceeded(limits, rows[0]), try rows[1].only.decode(Bool.self))
+        }
+        if let exceeded { throw .limited(exceeded) }
+        if isTaken { throw .refused([Refusal(renaming.field, .taken)]) }
+        plan.limits = []
     }
 
     private func write(_ plan: EditPlan, of session: AccountSession) async throws(SignInError) -> Account {
@@ -77,7 +94,8 @@ extension Sessions {
                      WHERE sessions.id = \(session.id) AND token_hash = \(session.tokenHash) AND now() < ends_at
                        AND disabled_at IS NULL)
             """
-        let change = Signups.setFlag("changed", plan.renaming?.condition ?? "true")
+        let isRenamed: SQL? = plan.renaming.map { "CASE WHEN \($0.isTaken) THEN false ELSE \($0.rename) END" }
+        let change = Signups.setFlag("changed", isRenamed ?? "true")
         let mails = plan.notices.flatMap {
             mail(about: $0, to: session.account, in: plan.language, when: EditPlan.isMade)
         }

@@ -13,7 +13,7 @@ struct EmailChangeRoutes: Sendable {
     @Sendable func start(_ request: Request, _ context: SessionContext) async throws -> Answer {
         let languages = site.signups.flow.languages
         let body = try StartRequest(context.answers, in: context.language, of: languages)
-        let (draft, token) = try await begin(context.session, from: context.network, in: body.language)
+        let (draft, token) = try await begin(request, context.session, from: context.network, in: body.language)
         var answer = site.representations.answer(
             draft,
             with: token,
@@ -25,13 +25,17 @@ struct EmailChangeRoutes: Sendable {
         return answer
     }
 
+    /// Starts a change. Throws if the browser has a draft of another change that this server cannot read now, because the
+    /// new cookie would replace the one that opens it.
     func begin(
+        _ request: Request,
         _ session: AccountSession,
         from network: Network,
         in language: Language,
         by form: FirstForm = FirstForm()
     ) async throws -> (draft: Draft, token: Token<Draft>) {
         guard session.isConfirmed else { throw SignInError.confirmationRequired }
+        _ = try await site.drafts.openDraft(of: site.cookie.values(in: request.headers).first.flatMap { Token($0) })
         return try await site.signups.from(network).startChange(by: session, in: language, by: form)
     }
 

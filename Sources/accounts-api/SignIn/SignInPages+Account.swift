@@ -190,6 +190,7 @@ extension SignInPages {
         var submitted: Response?
         let started = try await answering(context, next: step.href, confirming: "email") {
             let (draft, token) = try await emailChange.begin(
+                request,
                 current,
                 from: context.network,
                 in: context.language,

@@ -36,6 +36,17 @@ struct EmailChangeTests {
         }
     }
 
+    @Test func `a draft that no key opens keeps its cookie`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            #expect(try await kim.send(.post, "/email-change", [:]).status == 201)
+            try Session().run("UPDATE drafts SET sealed = '\\x6e6f6e65' WHERE account_id IS NULL")
+            let refused = try await kim.send(.post, "/email-change", [:])
+            #expect(refused.status == 503 && refused.headers[values: .setCookie].isEmpty)
+        }
+    }
+
     @Test func `the session gets a new token, and a repeated commit returns the same token`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)

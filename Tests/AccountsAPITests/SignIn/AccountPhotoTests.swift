@@ -143,6 +143,19 @@ struct AccountPhotoTests {
         }
     }
 
+    @Test func `an image is not decoded if the username is taken`() async throws {
+        try await TestServer.with { site in
+            try await Browser(site).signUp("lee@example.com", "lee")
+            let kim = Browser(site)
+            try await kim.signUp()
+            // This image would be refused if it were decoded.
+            let form = try Multipart(["username": "lee"], photo: image("moves.gif"))
+            #expect(try await kim.send(.put, "/account/profile", form).refusals == ["username:taken"])
+            let renamed = try Multipart(["username": "kim2"], photo: image("plain.png"))
+            #expect(try await kim.send(.put, "/account/profile", renamed).status == 200)
+        }
+    }
+
     @Test func `a required photo can be replaced but not removed`() async throws {
         let flow = """
             flow: f

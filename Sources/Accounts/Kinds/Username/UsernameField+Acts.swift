@@ -1,3 +1,4 @@
+/// The members of ``FieldActs`` that a username needs.
 extension UsernameField {
     package static var draftTables: [String] { ["leases"] }
 
@@ -64,9 +65,7 @@ extension UsernameField {
         let name = value(in: plan.after, of: field.name)?.text
         if name == plan.account.username { return }
         let isTaken = name.map { plan.signups.isTaken($0, Self.name, except: ID()) } ?? "false"
-        plan.renaming = (
-            field.name, "CASE WHEN \(isTaken) THEN false ELSE rename_account(\(plan.account.id), \(name)) END"
-        )
+        plan.renaming = (field.name, isTaken, "rename_account(\(plan.account.id), \(name))")
         plan.limits.append(plan.signups.charge(.usernameChecks, plan.account.id.bytes))
         plan.notices.append(.usernameChanged)
     }
