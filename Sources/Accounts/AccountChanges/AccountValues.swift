@@ -24,7 +24,7 @@ extension Sessions {
     /// Reads the values of the account for the fields of the flow: those of its row, and those in tables of field
     /// kinds, such as `consents`.
     package func values(of account: Account) async throws(SignInError) -> Values {
-        let queries = Kinds.all.compactMap { $0.accountValues(of: account.id) }
+        let queries = KindList.all.compactMap { $0.accountValues(of: account.id) }
         return try await converting(to: SignInError.database) { () throws(DatabaseError) in
             var values = Values(of: account, in: flow)
             for rows in try await database.transaction(queries) {

@@ -182,7 +182,7 @@ extension Flow {
     /// if there is none. Accounts store identifiers under the names of their kinds.
     private static func nameConflict(in steps: [Step]) -> String? {
         let fields = steps.flatMap(\.fields)
-        for name in Kinds.identifying {
+        for name in KindList.identifying {
             let identifier = fields.first { $0.isIdentifier && type(of: $0.kind).name == name }
             if let identifier, identifier.name.rawValue != name, fields.contains(where: { $0.name.rawValue == name }) {
                 let reason = "the account stores its identifier \"\(identifier.name)\" under this name"
@@ -210,7 +210,7 @@ extension Flow {
         }
         let kindType = mistakes.collect { () throws(FlowFileError) in
             let word = try entry.text("kind")
-            guard let kindType = Kinds.all.first(where: { $0.name == word }) else {
+            guard let kindType = KindList.all.first(where: { $0.name == word }) else {
                 throw entry.error("unknown kind \"\(word)\"", at: "kind")
             }
             return kindType
@@ -267,7 +267,7 @@ extension Flow {
         if hasAllEarlier { try kind.check(entry, at: position) }
         if isIdentifier {
             guard kindType.canIdentify else {
-                let kinds = Kinds.identifying.map { "\"\($0)\"" }.joined(separator: " or ")
+                let kinds = KindList.identifying.map { "\"\($0)\"" }.joined(separator: " or ")
                 throw entry.error("only a field of kind \(kinds) can be an identifier", at: "identifier")
             }
             if let rival = position.earlier.first(where: { $0.isIdentifier && type(of: $0.kind) == kindType }) {
@@ -280,7 +280,7 @@ extension Flow {
         // The JSON of an account already has the members `id` and `created_at`, and a recovery has the field
         // `second_factor`.
         if ["id", "created_at", "second_factor"].contains(name) { throw entry.error(reservedName(name), at: "name") }
-        if Kinds.identifying.contains(name), kindType.name != name {
+        if KindList.identifying.contains(name), kindType.name != name {
             throw entry.error("only a field of kind \"\(name)\" can be named \"\(name)\"", at: "name")
         }
     }

@@ -6,7 +6,7 @@ package struct AccountDetail: Sendable {
     package let flow: String
     /// The time when the address was proved; nil if it is not proved.
     package let provedAt: Date?
-    /// The sections of the kinds of field in the order of ``Kinds/all``, then those of the sessions and of the changes
+    /// The sections of the kinds of field in the order of ``KindList/all``, then those of the sessions and of the changes
     /// of the address.
     package let sections: [AccountSection]
     package let now: Date
@@ -17,7 +17,7 @@ extension Operator {
     /// present flow has no field of a kind, because the account may have been created under another flow.
     package func account(_ id: ID<Account>) async throws(DatabaseError) -> AccountDetail? {
         let queries =
-            Kinds.all.compactMap { $0.accountQuery(of: id) } + [
+            KindList.all.compactMap { $0.accountQuery(of: id) } + [
                 Sessions.accountQuery(of: id), AddressChange.accountQuery(of: id),
             ]
         let rows = try await database.transaction(

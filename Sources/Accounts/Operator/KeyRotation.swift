@@ -42,7 +42,7 @@ extension Operator {
         try await rotateDrafts(&rotated)
         for table in Self.sealedTables { try await rotate(table, &rotated) }
         // Comes after the drafts, so that the password of a draft that becomes an account meanwhile is counted.
-        for select in Kinds.all.compactMap({ $0.pepperedAccounts }) {
+        for select in KindList.all.compactMap({ $0.pepperedAccounts }) {
             for row in try await database.read(select) {
                 let (pepper, number) = try row.decode(String.self, Int.self)
                 // A text that is not the id of a pepper counts as a password without a key.
@@ -160,5 +160,5 @@ extension Operator {
             SealedTable(name: "addresses", table: "address_changes", key: "id"),
             SealedTable(name: "signing keys", table: "signing_keys", key: "id", condition: "sealed IS NOT NULL"),
         ]
-        + Kinds.all.flatMap { $0.sealedTables }.sorted { $0.name < $1.name }
+        + KindList.all.flatMap { $0.sealedTables }.sorted { $0.name < $1.name }
 }

@@ -36,9 +36,15 @@ extension Sessions {
             case .codeRequired: signups.metrics.signIns.add(1, "code-required")
             default: throw error
             }
-            try? await Task.sleep(until: start + failureTime)
+            await waitForFailure(since: start)
             throw error
         }
+    }
+
+    /// Waits until ``failureTime`` after the start, but at most until the deadline of the request.
+    func waitForFailure(since start: ContinuousClock.Instant) async {
+        let end = start + failureTime
+        try? await Task.sleep(until: min(end, Deadline.current?.instant ?? end))
     }
 
     /// Waits until the slowest check of a password would have ended. If the deadline of the request is earlier, throws at

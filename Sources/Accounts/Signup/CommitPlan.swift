@@ -16,7 +16,8 @@ package struct CommitPlan {
     /// The digests of the address that the draft has proved. The commit ends every other draft that has proved it.
     var provedDigests: [[UInt8]] = []
     /// The statements that run in this order after the account was created or locked. Each selects from ``owner``, so
-    /// it does nothing if the commit has not taken effect.
+    /// it does nothing if the commit has not taken effect. A kind of field adds the statements for its own table, such as
+    /// ``ConsentField``; ``Signups/plan(for:)`` adds those that belong to no field.
     var statements: [SQL] = []
     /// The methods of sign-in that the draft has set up, as values of `amr` (RFC 8176).
     var factors: [String] = []

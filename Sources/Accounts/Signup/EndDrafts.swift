@@ -43,7 +43,7 @@ extension Signups {
     private static let mailsWithLinks: SQL = "SELECT mail FROM handoffs WHERE draft = ANY (\(ended))"
 
     private static func deleteRows(andMails mails: SQL) -> [SQL] {
-        let tables = ["handoffs"] + Kinds.all.flatMap { $0.draftTables }
+        let tables = ["handoffs"] + KindList.all.flatMap { $0.draftTables }
         return [deleteWaiting(mails)]
             + tables.map { "DELETE FROM \(SQL(stringLiteral: $0)) WHERE draft = ANY (\(ended))" }
     }

@@ -200,7 +200,7 @@ struct Schemas {
 
     private static let fieldMembers: [JSON.Member] = [
         .init("name", string),
-        .init("kind", ["enum": .array((Kinds.names + [SecondFactorField.name]).map(JSON.string))]),
+        .init("kind", ["enum": .array((KindList.names + [SecondFactorField.name]).map(JSON.string))]),
         .init("label", string),
         .init("help", ["type": ["string", "null"]]), .init("required", bool), .init("rules", ["type": "object"]),
         .init("input", object(["type": string], optional: ["autocomplete": string, "inputmode": string])),

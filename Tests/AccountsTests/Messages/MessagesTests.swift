@@ -104,7 +104,7 @@ struct MessagesTests {
     }
 
     @Test func `every kind except text has its own topic of messages`() {
-        #expect(Kinds.names.filter { RefusalTopic(rawValue: $0) == nil } == [TextField.name])
+        #expect(KindList.names.filter { RefusalTopic(rawValue: $0) == nil } == [TextField.name])
         #expect(RefusalTopic(rawValue: SecondFactorField.name) != nil)
     }
 

@@ -31,7 +31,7 @@ struct PartitionsTests {
         let function = try session.query("SELECT prosrc FROM pg_proc WHERE proname = 'drop_past_draft_partitions'")
             .only.decode(String.self)
         // The reaper deletes leases when they expire.
-        for table in Kinds.all.flatMap({ $0.draftTables }) where table != "leases" {
+        for table in KindList.all.flatMap({ $0.draftTables }) where table != "leases" {
             #expect(function.contains("DELETE FROM \(table) WHERE"), "\(table)")
         }
     }

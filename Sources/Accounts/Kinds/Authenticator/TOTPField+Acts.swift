@@ -1,3 +1,4 @@
+/// The members of ``FieldActs`` that an authenticator needs.
 extension TOTPField {
     package static var draftTables: [String] { ["enrolments"] }
 

@@ -1,5 +1,6 @@
 internal import Foundation
 
+/// The members of ``FieldActs`` that a consent needs.
 extension ConsentField {
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
         guard let consent = value(in: plan.draft.values, of: field.name) else { return }

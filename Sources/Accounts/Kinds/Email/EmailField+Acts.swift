@@ -1,3 +1,4 @@
+/// The members of ``FieldActs`` that an e-mail address needs.
 extension EmailField {
     package func check(_ entry: FlowEntry, of field: Field, in steps: [Step]) throws(FlowFileError) {
         let fields = steps.flatMap(\.fields)

@@ -1,5 +1,6 @@
 internal import Foundation
 
+/// The members of ``FieldActs`` that a mailed code needs.
 extension CodeField {
     package static var draftTables: [String] { ["proofs"] }
     package static var sealedTables: [SealedTable] { [.init(name: "tickets", table: "tickets", key: "id")] }

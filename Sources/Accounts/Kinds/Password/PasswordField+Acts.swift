@@ -1,3 +1,4 @@
+/// The members of ``FieldActs`` that a password needs.
 extension PasswordField {
     package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {
         if position.earlier.contains(where: { $0.kind is PasswordField }) {

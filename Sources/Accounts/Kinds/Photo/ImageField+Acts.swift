@@ -1,3 +1,4 @@
+/// The members of ``FieldActs`` that a photo needs.
 extension ImageField {
     package static var draftTables: [String] { ["draft_photos"] }
 

@@ -24,7 +24,7 @@ extension Sessions {
             in: language,
             replacing: replaced
         )
-        try? await Task.sleep(until: start + failureTime)
+        await waitForFailure(since: start)
         return pending
     }
 

@@ -1,5 +1,5 @@
 /// The list of all kinds of field in a flow file. A new kind needs one line here.
-package enum Kinds {
+package enum KindList {
     package static let all: [any FieldKind.Type] = [
         ChoiceField.self,
         CodeField.self,

@@ -3,8 +3,8 @@
 /// The code of each act (submit, check, clear, commit, the operator's commands, the key rotation, the pages) loops over
 /// the fields of the flow and calls the members below on the kind of each field. Every member has a default, so a kind
 /// that only holds a value implements none of them. A kind that acts, such as ``TOTPField``, implements them in
-/// `<Kind>Field+Acts.swift`; ``Kinds/all`` lists all kinds.
-package protocol FieldBehavior: Sendable {
+/// `<Kind>Field+Acts.swift`; ``KindList/all`` lists all kinds.
+package protocol FieldActs: Sendable {
     /// The type of the value that a draft stores for the field; `Never` if the kind stores nothing.
     associatedtype Value: StoredValue
 
@@ -238,7 +238,7 @@ package struct FormField {
     /// The value in the control: null for a secret or a guess; for any other field, the answer if the page shows a
     /// refused submission, and otherwise `shown`.
     package let value: JSON
-    /// The result of ``FieldBehavior/shown(_:in:at:)`` for the stored value; null if there is none.
+    /// The result of ``FieldActs/shown(_:in:at:)`` for the stored value; null if there is none.
     package let shown: JSON
     /// The language of the page.
     package let language: Language
@@ -251,7 +251,7 @@ package struct FormField {
     }
 }
 
-extension FieldBehavior {
+extension FieldActs {
     package static var canIdentify: Bool { false }
     package var provedField: FieldName? { nil }
     package var repeatedField: FieldName? { nil }
@@ -376,7 +376,7 @@ extension FieldKind {
     }
 }
 
-extension FieldBehavior {
+extension FieldActs {
     /// True if ``accountValues(of:)`` is nil. A value that people may edit is then in the row of the account: it is a
     /// member of the profile, or an identifier.
     var isInProfile: Bool { Self.accountValues(of: ID()) == nil }

@@ -1,0 +1,26 @@
+package enum SignInError: Error {
+    /// The identifier or the password is wrong, or the account is disabled.
+    case failed
+    /// Too many guesses have failed, so the person needs a mailed code before the next one is evaluated.
+    case codeRequired
+    /// The token was never issued, has expired, or its session or sign-in has ended; or the account is disabled.
+    case noSession
+    /// The session is idle. A confirmation with the password makes it usable again.
+    case idle
+    /// The change needs a confirmation first (``Sessions/confirm(_:by:)``).
+    case confirmationRequired
+    /// The change is not possible: the flow has no such factor, the session has only one factor, or another request has
+    /// changed the factor in the meantime.
+    case noSuchFactor
+    /// The factor cannot be removed, because the flow requires it of every account.
+    case factorRequired
+    case refused([Refusal])
+    case limited(LimitReached)
+    case hashing(HashingError)
+    case image(ImageError)
+    /// The ticket was used, has expired, or was never mailed.
+    case ticketExpired
+    /// No key of the key ring decrypts a value in the database.
+    case unreadable
+    case database(DatabaseError)
+}
