@@ -1,9 +1,9 @@
-import Accounts
 import Foundation
 import HTTPTypes
 import TestSupport
 import Testing
 
+@testable import Accounts
 @testable import accounts_api
 
 @Suite("Sign-in", .freshDatabase)
@@ -225,6 +225,41 @@ struct SignInTests {
             for _ in 1...12 { #expect(try await kim.send(.put, "/session/confirm", password).status == 503) }
             try database.query("UPDATE credentials SET secret = \(secret)")
             #expect(try await kim.send(.put, "/session/confirm", password).status == 200)
+        }
+    }
+
+    @Test func `a confirmation that the deadline of its request cuts off is no wrong one`() async throws {
+        let (beginnings, beginning) = AsyncStream.makeStream(of: Void.self)
+        let gate = DispatchSemaphore(value: 0)
+        let parameters = Argon2Parameters(memoryKiB: 7168, iterations: 5)
+        let pool = try HashingPool(parameters: parameters, workers: 1, queue: 8) {
+            password,
+            pepper,
+            arena throws(Argon2Error) in
+            beginning.yield()
+            gate.wait()
+            return try Argon2.hash(password.secret, with: parameters, pepper: pepper, in: arena)
+        }
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let kim = Browser(site)
+            #expect(try await kim.signIn().status == 201)
+            let token = kim["session"]
+            try await TestServer.with(hashing: pool, patience: Patience(request: .milliseconds(500))) { busy in
+                let held = Task { try await pool.hash(SharedSecret(Secret(normalising: "held"))) }
+                for await _ in beginnings { break }
+                let other = Browser(busy)
+                other["session"] = token
+                let confirmed = try await other.send(
+                    .put,
+                    "/session/confirm",
+                    ["password": "a pass phrase of mine"]
+                )
+                #expect(confirmed.status == 503)
+                #expect(try TestSupport.Session().number(of: "sessions WHERE failures = 0") == 1)
+                gate.signal()
+                _ = try await held.value
+            }
         }
     }
 
