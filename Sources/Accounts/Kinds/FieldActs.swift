@@ -183,6 +183,7 @@ package protocol FieldActs: Sendable {
     func stepMembers(_ field: Field, in draft: Draft) -> [JSON.Member]
 
     /// The name of the template that renders the field. If the file does not exist, `field-input` is used.
+    /// A new template also needs a line in `templateFiles` of `Pages/Assets.swift`.
     var template: String { get }
 
     /// JSON members that the template of the field gets in addition to those that every field has.

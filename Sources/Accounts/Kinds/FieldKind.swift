@@ -4,7 +4,8 @@ package import Foundation
 /// field of the kind with its rules from the flow file. It validates answers, and stored values again before the
 /// commit.
 ///
-/// A new kind is a file `Kinds/<Kind>Field.swift`, such as ``NumberField``, and a line in ``KindList/all``.
+/// A new kind is a file `Kinds/<Kind>Field.swift`, such as ``NumberField``, a line in ``KindList/all``, and a case in
+/// ``RefusalTopic``.
 package protocol FieldKind: FieldActs {
     /// The name of the kind in the flow file.
     static var name: String { get }

@@ -1,4 +1,5 @@
-/// The list of all kinds of field in a flow file. A new kind needs one line here.
+/// The list of all kinds of field in a flow file. A new kind needs one line here, and a case in
+/// ``RefusalTopic``.
 package enum KindList {
     package static let all: [any FieldKind.Type] = [
         ChoiceField.self,

@@ -1,4 +1,7 @@
 /// The type of a problem. The raw value is the last part of its `type` (RFC 9457).
+///
+/// A new type also needs a title in `Messages/*.yaml`, a status in `HTTP/Problem.swift`, and its meaning and remedy in
+/// `ProblemReference/ProblemKind+Explanation.swift`.
 package enum ProblemKind: String, CaseIterable, Sendable {
     case malformedRequest = "malformed-request"
     case noDraft = "no-draft"

@@ -33,7 +33,8 @@ extension Signups {
     /// A repeated call for the same draft returns the same account. The transaction requires the revision that was
     /// validated, so only validated values are committed. Other tables than `accounts` and `identifiers` are written by
     /// the kinds of field, whose ``FieldActs/commit(_:_:)`` adds to ``CommitPlan/statements``: see
-    /// `Kinds/<Kind>/<Kind>Field+Acts.swift`.
+    /// `Kinds/<Kind>/<Kind>Field+Acts.swift`, for example that of ``ConsentField``. Statements that belong to no field are
+    /// in `plan(for:_:)`.
     ///
     /// - Parameters:
     ///   - revision: the revision that the client requires, if any.

@@ -17,7 +17,7 @@ package struct CommitPlan {
     var provedDigests: [[UInt8]] = []
     /// The statements that run in this order after the account was created or locked. Each selects from ``owner``, so
     /// it does nothing if the commit has not taken effect. A kind of field adds the statements for its own table, such as
-    /// ``ConsentField``; ``Signups/plan(for:)`` adds those that belong to no field.
+    /// ``ConsentField``; ``Signups/plan(for:_:)`` adds those that belong to no field.
     var statements: [SQL] = []
     /// The methods of sign-in that the draft has set up, as values of `amr` (RFC 8176).
     var factors: [String] = []

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Hummingbird
 
-/// Adds the headers of every answer: restrictions for browsers, and no caching by default.
+/// Adds the headers of every answer of the public listener: restrictions for browsers, and no caching by default.
 struct SecurityHeaders: RouterMiddleware {
     let publicURL: String
 
