@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// There are two kinds of jobs, which use different connections, so that they do not wait for each other. Statements that write
 /// one row, or only read, are *grouped*: those that wait at the same time share a transaction. Statements that may
-/// violate a constraint, and transactions of several statements, run *alone*. What has waited for a lock for 200 ms runs once
+/// violate a constraint, and transactions of several statements, run *alone*. What has waited for a lock for 200 ms, or alone for 500 ms, runs once
 /// more, alone, and may wait for 5 s; such jobs leave one of these connections to others. If they have all others, the job
 /// fails.
 package final class Database: Sendable {
@@ -42,7 +42,8 @@ package final class Database: Sendable {
                 conninfo: conninfo,
                 kind: kind,
                 queue: isGrouped ? grouped : alone,
-                lockTimeout: .milliseconds(200),
+                // Members of a group wait for each other. A transaction waits for others that are only slow, too.
+                lockTimeout: .milliseconds(isGrouped ? 200 : 500),
                 patientQueue: alone,
                 metrics: metrics,
                 logger: logger

@@ -271,9 +271,11 @@ struct DatabaseTests {
                 SELECT current_setting('statement_timeout'), current_setting('lock_timeout'),
                        current_setting('TimeZone')
                 """
-            for rows in [try await database.read(settings), try await database.transaction(settings)[0]] {
+            for (rows, timeout) in [
+                (try await database.read(settings), "200ms"), (try await database.transaction(settings)[0], "500ms"),
+            ] {
                 let (statement, lock, zone) = try rows.only.decode(String.self, String.self, String.self)
-                #expect([statement, lock, zone] == ["10s", "200ms", "UTC"])
+                #expect([statement, lock, zone] == ["10s", timeout, "UTC"])
             }
             let error = await #expect(throws: DatabaseError.self) {
                 try await database.transaction("SET LOCAL statement_timeout = 1", "SELECT pg_sleep(5)")
