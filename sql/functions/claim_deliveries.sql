@@ -2,7 +2,7 @@
 -- `claim` is new for each call, and in the rows until the attempts have failed.
 --
 -- A delivery waits for all earlier ones of its application and account. A claimed one is due again after two minutes, in
--- case the server dies. An application that keeps failing gets one at a time.
+-- case the server dies. An application that keeps failing gets one at a time: no other while one is claimed.
 
 CREATE OR REPLACE FUNCTION claim_deliveries(places jsonb, claim uuid)
     RETURNS TABLE (application text, event uuid, attempts bigint, type text, sequence bigint, created_at timestamptz,
@@ -20,6 +20,10 @@ BEGIN
         SELECT id, CASE WHEN failures < 5 THEN value::bigint ELSE 1 END AS count
           FROM applications JOIN jsonb_each_text(places) ON key = id
          WHERE state = 'on' AND paused_until <= now()
+           AND (failures < 5
+                OR NOT EXISTS (SELECT FROM deliveries
+                                WHERE application = id AND deliveries.state = 'waiting' AND claim IS NOT NULL
+                                  AND due_at > now() AND due_at <= now() + interval '2 minutes'))
     LOOP
         RETURN QUERY
         WITH due AS MATERIALIZED (

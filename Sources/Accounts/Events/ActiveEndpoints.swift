@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The number of requests that this server is sending to each endpoint now. They decide how many further requests the
+/// The number of requests that this server is sending to each endpoint now. It decides how many further requests the
 /// endpoint may have.
 final class ActiveEndpoints: Sendable {
     /// A receiver of requests: the webhook or the logout URI of the application with that id.
@@ -25,30 +25,21 @@ final class ActiveEndpoints: Sendable {
         }
     }
 
-    /// Returns how many further requests each webhook and each logout URI may have now, by the id of the application.
-    /// All endpoints together may have `capacity` requests. Each has an equal share of them, from 1 to ``maximum``,
-    /// even while others are idle. The result omits endpoints that may have no further request.
-    func places(
-        webhooks: [String],
-        logouts: [String],
-        of capacity: Int
-    ) -> (webhooks: [String: Int], logouts: [String: Int]) {
-        let counts = counts.withLock { $0 }
-        let share = min(Self.maximum, max(1, capacity / max(1, webhooks.count + logouts.count)))
-        var free = capacity - counts.values.reduce(0, +)
-        func places(_ ids: [String], _ endpoint: (String) -> Endpoint) -> [String: Int] {
-            var places: [String: Int] = [:]
-            // In random order, so that no endpoint always goes without if there are more endpoints than free places.
-            for id in ids.shuffled() {
-                let count = min(share - counts[endpoint(id), default: 0], free)
-                guard count > 0 else { continue }
-                places[id] = count
-                free -= count
-            }
-            return places
+    /// Returns how many further requests each of these endpoints may have now, and omits those that may have none. All
+    /// endpoints together may have `capacity` requests. The share of each is `capacity` divided by the number of these
+    /// endpoints, at least 1 and at most ``maximum``.
+    func places(for endpoints: [Endpoint], of capacity: Int) -> [Endpoint: Int] {
+        let active = counts.withLock { $0 }
+        let share = min(Self.maximum, max(1, capacity / max(1, endpoints.count)))
+        var free = capacity - active.values.reduce(0, +)
+        var places: [Endpoint: Int] = [:]
+        // In random order, so that no endpoint always goes without if there are more endpoints than free places.
+        for endpoint in endpoints.shuffled() {
+            let count = min(share - active[endpoint, default: 0], free)
+            guard count > 0 else { continue }
+            places[endpoint] = count
+            free -= count
         }
-        // Logouts get their places first, because they are few and urgent.
-        let logouts = places(logouts, Endpoint.logout)
-        return (places(webhooks, Endpoint.webhook), logouts)
+        return places
     }
 }

@@ -3,8 +3,8 @@ internal import Foundation
 /// The events and logouts that wait for applications: the rows of `deliveries` and `logouts`.
 ///
 /// An application may get one of them twice: if a server dies after it has delivered one, another server delivers it
-/// again. A write of this queue that PostgreSQL loses in a crash has the same effect, so these transactions do not wait
-/// for the disk.
+/// again. If PostgreSQL loses a write of this queue in a crash, requests are repeated or come too early, and nothing else
+/// is lost, so these transactions do not wait for the disk.
 struct EventQueue: Sendable {
     let database: Database
 
@@ -37,6 +37,30 @@ struct EventQueue: Sendable {
         let createdAt: Date
         /// The time of the claim by the clock of the database.
         let claimedAt: Date
+    }
+
+    /// The ids of the applications for which an event or a logout is due now. An event may be due and still wait for an
+    /// earlier one of its account.
+    func dueApplications() async throws(DatabaseError) -> (events: [String], logouts: [String]) {
+        let rows = try await database.read(
+            """
+            SELECT id, event.is_due IS NOT NULL, logout.is_due IS NOT NULL
+              FROM applications
+              LEFT JOIN LATERAL (SELECT true AS is_due FROM deliveries
+                                  WHERE applications.state = 'on' AND paused_until <= now() AND application = id
+                                    AND deliveries.state = 'waiting' AND due_at <= now() LIMIT 1) AS event ON true
+              LEFT JOIN LATERAL (SELECT true AS is_due FROM logouts
+                                  WHERE application = id AND due_at <= now() LIMIT 1) AS logout ON true
+             WHERE event.is_due OR logout.is_due
+            """
+        )
+        var (events, logouts): ([String], [String]) = ([], [])
+        for row in rows {
+            let (id, hasEvent, hasLogout) = try row.decode(String.self, Bool.self, Bool.self)
+            if hasEvent { events.append(id) }
+            if hasLogout { logouts.append(id) }
+        }
+        return (events, logouts)
     }
 
     /// Claims due events for one attempt each.
@@ -118,11 +142,13 @@ struct EventQueue: Sendable {
     }
 
     /// Stores a failed attempt. If this claim is still the current one, the event waits for its next attempt, or has
-    /// failed after the last one. In any case, counts a failure of the application, and pauses it or turns it off.
+    /// failed after the last one. In any case, counts a failure of the application. Pauses it, or
+    /// turns it off, if the parameters or its failures require that.
     ///
     /// - Parameters:
     ///   - delay: the seconds until the next attempt; nil if this was the last one.
-    ///   - pause: the seconds for which the application gets no events; 0 for no pause.
+    ///   - pause: the seconds for which the application gets no events, at least; 0 if its answer asks for no pause. From the
+    ///     fifth failure in a row the pause may be longer.
     ///   - turnsOff: whether the application gets no more events until an operator retries them.
     func recordFailure(
         of delivery: Delivery,

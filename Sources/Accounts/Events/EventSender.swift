@@ -65,17 +65,27 @@ package struct EventSender: Sendable {
         }
     }
 
-    /// Claims due events and logouts: for each endpoint, at most as many as it may have further requests now.
+    /// Claims due events and logouts: for each endpoint, at most as many as it may have further requests now. Endpoints for
+    /// which nothing is due have no share of the requests.
     private func claim(for active: ActiveEndpoints) async throws(DatabaseError) -> [Attempt] {
         let subscribers = Dictionary(subscribers().map { ($0.id, $0) }) { first, _ in first }
-        let webhooks = subscribers.values.filter { $0.webhook != nil }.map(\.id)
-        let logouts = subscribers.values.filter { $0.backchannelLogoutURI != nil }.map(\.id)
-        let places = active.places(webhooks: webhooks, logouts: logouts, of: transport.capacity)
+        let due = try await queue.dueApplications()
+        let webhooks = due.events.filter { subscribers[$0]?.webhook != nil }
+        let logoutURIs = due.logouts.filter { subscribers[$0]?.backchannelLogoutURI != nil }
+        let endpoints = webhooks.map(ActiveEndpoints.Endpoint.webhook) + logoutURIs.map(ActiveEndpoints.Endpoint.logout)
+        let places = active.places(for: endpoints, of: transport.capacity)
+        var (events, logouts): ([String: Int], [String: Int]) = ([:], [:])
+        for (endpoint, count) in places {
+            switch endpoint {
+            case .webhook(let id): events[id] = count
+            case .logout(let id): logouts[id] = count
+            }
+        }
         var attempts: [Attempt] = []
-        for logout in try await queue.claimLogouts(places.logouts) {
+        for logout in try await queue.claimLogouts(logouts) {
             if let subscriber = subscribers[logout.application] { attempts.append(.logout(logout, subscriber)) }
         }
-        let deliveries = try await queue.claimDeliveries(places.webhooks)
+        let deliveries = try await queue.claimDeliveries(events)
         let accounts = try await queue.database.accounts(of: deliveries.map(\.event))
         for delivery in deliveries {
             guard let subscriber = subscribers[delivery.application] else { continue }

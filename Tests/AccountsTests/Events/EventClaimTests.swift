@@ -135,6 +135,19 @@ struct EventClaimTests {
         }
     }
 
+    @Test func `an application that keeps failing gets no event while another one is being sent`() async throws {
+        try await with { queue, _ in
+            for _ in 1...2 { try cause(1) }
+            try session.run("UPDATE applications SET failures = 5")
+            let first = try await claim(queue)
+            let second = try await claim(queue)
+            #expect(first.count == 1 && second.isEmpty)
+            try await queue.finish(try #require(first.first))
+            let third = try await claim(queue)
+            #expect(third.count == 1)
+        }
+    }
+
     @Test func `the failure of an event does not extend the claim on a later event of the account`() async throws {
         try await with { queue, mina in
             try cause(2)

@@ -262,14 +262,26 @@ struct EventSenderTests {
 
     @Test func `endpoints share the concurrent requests evenly, at most eight for each`() {
         let active = ActiveEndpoints()
-        #expect(active.places(webhooks: ["a"], logouts: ["a"], of: 32).webhooks == ["a": 8])
-        let many = (1...10).map { "\($0)" }
-        #expect(active.places(webhooks: many, logouts: [], of: 32).webhooks.values.allSatisfy { $0 == 3 })
-        active.begin(.webhook("a"))
-        #expect(active.places(webhooks: ["a"], logouts: [], of: 32).webhooks == ["a": 7])
-        #expect(active.places(webhooks: ["a", "b"], logouts: [], of: 2).webhooks == ["b": 1])
-        active.end(.webhook("a"))
-        #expect(active.places(webhooks: ["a"], logouts: [], of: 1).webhooks == ["a": 1])
+        let (a, b) = (ActiveEndpoints.Endpoint.webhook("a"), ActiveEndpoints.Endpoint.webhook("b"))
+        #expect(active.places(for: [a, .logout("a")], of: 32) == [a: 8, .logout("a"): 8])
+        let many = (1...10).map { ActiveEndpoints.Endpoint.webhook("\($0)") }
+        #expect(active.places(for: many, of: 32).values.allSatisfy { $0 == 3 })
+        active.begin(a)
+        #expect(active.places(for: [a], of: 32) == [a: 7])
+        #expect(active.places(for: [a, b], of: 2) == [b: 1])
+        active.end(a)
+        #expect(active.places(for: [a], of: 1) == [a: 1])
+    }
+
+    @Test func `applications for which nothing is due take no request from others`() async throws {
+        try await TestSignups.with { service in
+            let idle = (1...40).map { number in
+                EventSubscriber(id: "idle-\(number)", backchannelLogoutURI: "https://idle-\(number).example/logout")
+            }
+            let sender = try await sender(service, idle + [Self.subscriber("shop")])
+            try cause(1, of: (1...8).map { _ in UUID() })
+            #expect(try await sender.deliverDue() == 8)
+        }
     }
 
     @Test func `the running sender delivers all events`() async throws {
