@@ -61,6 +61,7 @@ enum PageRendering {
             values: Values(),
             proofs: [:],
             expiresAt: Date(timeIntervalSinceNow: 86_400),
+            endsAt: Date(timeIntervalSinceNow: 86_400),
             updatedAt: Date(),
             now: Date(),
             account: nil,

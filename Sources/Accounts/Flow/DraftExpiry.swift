@@ -1,14 +1,15 @@
 internal import Foundation
 
-/// The lifetimes of an unfinished draft: the member `draft` of the flow file.
+/// The lifetimes of a draft that is not committed. Those of a sign-up are the mapping `draft` of the flow file.
 package struct DraftExpiry: Sendable {
     /// The lifetime after the last change, from one minute to 30 days; 24 hours by default.
     package let idle: Duration
     /// The lifetime after the start, even if the draft is changed, from one minute to 90 days; 7 days by default.
     package let absolute: Duration
 
-    /// The lifetimes of a draft that changes an account. They leave time to look for the mail and the app, but are
-    /// short, because another person who finds an open recovery could choose a password.
+    /// The lifetimes of a draft that changes an account. They leave time to find the mail with the code and to open the
+    /// authenticator app. They are short, because whoever comes to a browser in which a recovery is open could choose the
+    /// password.
     static let ofChange = DraftExpiry(idle: .seconds(1800), absolute: .seconds(3600))
 
     private init(idle: Duration, absolute: Duration) {
@@ -21,7 +22,12 @@ package struct DraftExpiry: Sendable {
         idle = try entry?.duration("idle", in: .minutes(1) ... .days(30)) ?? .days(1)
         absolute = try entry?.duration("absolute", in: .minutes(1) ... .days(90)) ?? .days(7)
         try entry?.finish()
-        if idle > absolute { throw file.error("\"idle\" must not be longer than \"absolute\"", at: "draft") }
+        if idle > absolute {
+            throw file.error(
+                "\"idle\" (24h by default) must not be longer than \"absolute\" (7d by default)",
+                at: "draft"
+            )
+        }
     }
 }
 
@@ -32,7 +38,9 @@ extension Signups {
         return "least(drafts.ends_at, drafts.updated_at + \(idle))"
     }
 
-    /// An SQL expression over the columns of `drafts`: the idle time of a sign-up, or of a change of an account.
+    /// An SQL expression over the columns of `drafts`: the idle time of a sign-up, or of a change of an account. The reaper and
+    /// the commands use the `Signups` of the sign-up for the drafts of all flows. Only the flow of a change has a slash in
+    /// its id (``FlowPurpose/prefix``).
     private var idleTime: SQL {
         """
         make_interval(secs => CASE WHEN drafts.flow LIKE '%/%' THEN \(DraftExpiry.ofChange.idle.seconds)
@@ -42,11 +50,9 @@ extension Signups {
 }
 
 extension Signups {
-    /// The time until the draft expires even if it is changed again, in whole seconds, at least one.
+    /// The time until the draft expires however often it is changed, in whole seconds, at least one.
     package func remainingLife(of draft: Draft) -> Duration {
-        let age = draft.now.timeIntervalSince(draft.id.madeAt)
-        let left = Double(flow.expiry.absolute.seconds) - max(0, age)
-        return .seconds(max(1, Int(left.rounded(.up))))
+        .seconds(max(1, Int(draft.endsAt.timeIntervalSince(draft.now).rounded(.up))))
     }
 }
 

@@ -13,6 +13,8 @@ package struct Draft: Sendable {
     package let proofs: [FieldName: Proof]
     /// The time when the draft expires if nobody changes it.
     package internal(set) var expiresAt: Date
+    /// The time when the draft expires however often it is changed.
+    var endsAt: Date
     var updatedAt: Date
     /// The time of the database when the draft was read.
     package internal(set) var now: Date

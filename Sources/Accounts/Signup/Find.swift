@@ -61,7 +61,7 @@ extension Signups {
     private func select(_ id: ID<Draft>, _ tokenHash: [UInt8]) -> SQL {
         """
         SELECT \(StoredProof.columns), drafts.flow, locale, step, revision, sealed, account_id, updated_at, now(),
-               deadline, now() < deadline AS is_alive,
+               deadline, ends_at, now() < deadline AS is_alive,
                account_id IS NOT NULL AND NOT EXISTS (SELECT FROM accounts WHERE accounts.id = account_id) AS is_erased
           FROM \(table(of: id)) LEFT JOIN proofs ON proofs.draft = drafts.id,
                LATERAL (SELECT CASE WHEN account_id IS NULL THEN \(deadline) ELSE ends_at END AS deadline) AS life
@@ -84,6 +84,7 @@ extension Signups {
             values: values,
             proofs: proofs(record.proofs, of: values),
             expiresAt: record.expiresAt,
+            endsAt: record.endsAt,
             updatedAt: record.updatedAt,
             now: record.now,
             account: record.account,
@@ -123,7 +124,7 @@ private struct Record {
     let revision: Int
     let sealed: [UInt8]
     let account: ID<Account>?
-    let updatedAt, now, expiresAt: Date
+    let updatedAt, now, expiresAt, endsAt: Date
     let isAlive, isErased: Bool
     let proofs: [StoredProof]
 
@@ -148,6 +149,7 @@ private struct Record {
         updatedAt = try columns.next()
         now = try columns.next()
         expiresAt = try columns.next()
+        endsAt = try columns.next()
         isAlive = try columns.next()
         isErased = try columns.next()
     }

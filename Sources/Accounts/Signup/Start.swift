@@ -80,6 +80,7 @@ extension Signups {
         if let exceeded { throw .limited(exceeded) }
         guard let (now, expiresAt) = row else { return nil }
         (draft.now, draft.updatedAt, draft.expiresAt) = (now, now, expiresAt)
+        draft.endsAt = now + Double(flow.expiry.absolute.seconds)
         funnel.entered(draft.step, of: flow)
         return draft
     }
@@ -113,6 +114,7 @@ extension Signups {
             values: values,
             proofs: [:],
             expiresAt: now,
+            endsAt: now + Double(flow.expiry.absolute.seconds),
             updatedAt: now,
             now: now,
             account: nil,

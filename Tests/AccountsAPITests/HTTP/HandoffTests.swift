@@ -56,6 +56,21 @@ struct HandoffTests {
         }
     }
 
+    @Test func `the cookie on the other device lives as long as an extended sign-up`() async throws {
+        try await TestServer.with { site in
+            let desk = site.visitor()
+            try await desk.start()
+            _ = try await desk.fill(through: "code")
+            try TestSupport.Session().run("UPDATE drafts SET ends_at = now() + interval '20 days'")
+            #expect(try await desk.send(.post, "/signup/handoff").status == 202)
+            let code = site.code(in: try await site.link())
+            let moved = try await site.visitor().send(.post, "/signup/resume", "code=\(code)", headers: Self.form)
+            let cookie = try #require(moved.headers[.setCookie])
+            let age = try #require(cookie.firstMatch(of: #/Max-Age=([0-9]+); /#).flatMap { Int($0.1) })
+            #expect((1_727_000...1_728_000).contains(age))
+        }
+    }
+
     @Test func `a link is not opened while the sign-up of the browser cannot be read`() async throws {
         try await TestServer.with { site in
             let desk = site.visitor()

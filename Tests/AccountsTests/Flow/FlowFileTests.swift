@@ -491,10 +491,13 @@ struct FlowFileTests {
         ),
         ("version: 1", "version: 1\ndraft: 24h", "flow.yaml:3: expected a mapping"),
         ("version: 1", "version: 1\ndraft: {age: 24h}", "flow.yaml:3: unknown key \"age\""),
-        ("version: 1", "version: 1\ndraft: {idle: 8d}", "flow.yaml:3: \"idle\" must not be longer than \"absolute\""),
+        (
+            "version: 1", "version: 1\ndraft: {idle: 8d}",
+            "flow.yaml:3: \"idle\" (24h by default) must not be longer than \"absolute\" (7d by default)"
+        ),
         (
             "version: 1", "version: 1\ndraft: {absolute: 23h}",
-            "flow.yaml:3: \"idle\" must not be longer than \"absolute\""
+            "flow.yaml:3: \"idle\" (24h by default) must not be longer than \"absolute\" (7d by default)"
         ),
         (
             "version: 1", "version: 1\ndraft: {idle: 59s}",
