@@ -38,7 +38,7 @@ package struct Application: Sendable {
     package func allows(redirectURI uri: String) -> Bool {
         redirectURIs.contains { registered in
             registered.utf8.elementsEqual(uri.utf8)
-                || isPublic && ApplicationURI.differInLoopbackPort(registered, uri)
+                || isPublic && ApplicationURIRules.differAtMostInLoopbackPort(registered, uri)
         }
     }
 

@@ -1,5 +1,6 @@
-/// The rules for the URIs of applications, which are compared byte by byte (RFC 9700 §2.1).
-struct ApplicationURI {
+/// The rules for the URIs of applications, which are compared byte by byte except for the port of a loopback address (RFC
+/// 9700 §2.1).
+struct ApplicationURIRules {
     /// Whether `http://localhost` is permitted, which is only for development.
     let allowsLocalhost: Bool
 
@@ -8,45 +9,62 @@ struct ApplicationURI {
     /// - Parameter allowsAppScheme: whether the URI may have the private scheme of an app (RFC 8252 §7.1), such as
     ///   `com.example.app:/callback`.
     func mistake(in uri: String, allowsAppScheme: Bool = false) -> String? {
+        // A URI with a user may contain a password, which must not appear in a message.
         let shown = uri.utf8.contains(UInt8(ascii: "@")) ? "the URI" : "\"\(uri.prefix(200))\""
-        guard uri.utf8.count <= 2000 else { return "\(shown) must have at most 2000 characters" }
+        guard uri.utf8.count <= 2000 else { return "\(shown) must have at most 2000 bytes" }
         guard Self.hasValidCharacters(uri) else {
             return "\(shown) has characters that URIs must percent-encode; write international hosts as xn--…"
         }
         if uri.contains("*") { return "\(shown) must not have a wildcard; list every URI" }
         if uri.contains("#") { return "\(shown) must not have a fragment" }
         guard let colon = uri.firstIndex(of: ":"), uri[..<colon].allSatisfy({ !"/?[]@%".contains($0) }) else {
-            return "\(shown) must be absolute, such as https://app.example/callback"
+            return "\(shown) \(form(allowsAppScheme))"
         }
         let (scheme, rest) = (uri[..<colon], uri[uri.index(after: colon)...])
-        if allowsAppScheme, scheme.contains("."), rest.hasPrefix("/"), !rest.hasPrefix("//") { return nil }
-        guard rest.hasPrefix("//") else {
-            return "\(shown) must be absolute, such as https://app.example/callback"
-        }
-        let authority = rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" }
+        let isOfApp = allowsAppScheme && Self.isAppScheme(scheme) && rest.hasPrefix("/") && !rest.hasPrefix("//")
+        guard isOfApp || rest.hasPrefix("//") else { return "\(shown) \(form(allowsAppScheme))" }
+        let authority = isOfApp ? "" : rest.dropFirst(2).prefix { $0 != "/" && $0 != "?" }
         if authority.contains("@") { return "\(shown) must not have a user or a password" }
-        guard let host = Self.host(of: authority) else { return "\(shown) has an invalid host or port" }
-        if Self.hasDotSegments(rest.dropFirst(2 + authority.count)) {
-            return "\(shown) must not have the segments . and .."
+        let host = Self.host(of: authority)
+        if !isOfApp, host == nil { return "\(shown) has an invalid host or port" }
+        if Self.hasDotSegments(isOfApp ? rest : rest.dropFirst(2 + authority.count)) {
+            return "\(shown) must not have a segment . or .."
         }
-        return isEncryptedOrLocal(scheme, host)
-            ? nil : "\(shown) must begin with https://; http:// needs the host 127.0.0.1 or [::1]"
+        if isOfApp || host.map({ isEncryptedOrLocal(scheme, $0) }) == true { return nil }
+        return "\(shown) must begin with https://; http:// needs the host 127.0.0.1 or [::1]"
     }
 
-    /// Whether two URIs have the same loopback address as host, and are equal apart from its port. An app on the
-    /// person's device listens on any free port (RFC 8252 §7.3).
-    static func differInLoopbackPort(_ registered: String, _ presented: String) -> Bool {
+    /// What a URI of another form must look like.
+    private func form(_ allowsAppScheme: Bool) -> String {
+        let start = "must be absolute, such as https://app.example/callback"
+        return allowsAppScheme
+            ? "\(start), or have the scheme of an app, with a full stop, and one slash, such as com.example.app:/callback"
+            : start
+    }
+
+    /// Whether the scheme is valid (RFC 3986 §3.1), and has a full stop as the private scheme of an app does.
+    private static func isAppScheme(_ scheme: Substring) -> Bool {
+        scheme.wholeMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*/) != nil && scheme.contains(".")
+    }
+
+    /// Whether both URIs have the same loopback address as host, and differ at most in the port. An app on the person's
+    /// device listens on any free port (RFC 8252 §7.3).
+    static func differAtMostInLoopbackPort(_ registered: String, _ presented: String) -> Bool {
         guard let registered = withoutLoopbackPort(registered), let presented = withoutLoopbackPort(presented) else {
             return false
         }
         return registered.elementsEqual(presented)
     }
 
-    /// The bytes of the URI without its port; nil if its host is not a loopback address, or its port is invalid.
+    /// The bytes of the URI without its port; nil unless it has the scheme http, the host 127.0.0.1 or [::1], and a valid
+    /// port or none.
     private static func withoutLoopbackPort(_ uri: String) -> [UInt8]? {
         for origin in ["http://127.0.0.1", "http://[::1]"] where uri.utf8.starts(with: origin.utf8) {
             let rest = uri.utf8.dropFirst(origin.utf8.count)
-            guard rest.first == UInt8(ascii: ":") else { return Array(uri.utf8) }
+            guard rest.first == UInt8(ascii: ":") else {
+                return rest.isEmpty || rest.first == UInt8(ascii: "/") || rest.first == UInt8(ascii: "?")
+                    ? Array(uri.utf8) : nil
+            }
             let port = rest.dropFirst().prefix { (0x30...0x39).contains($0) }
             guard isPort(Substring(port)) else { return nil }
             return origin.utf8 + Array(rest.dropFirst(1 + port.count))
@@ -54,8 +72,9 @@ struct ApplicationURI {
         return nil
     }
 
-    /// The origin of a registered URI as browsers write it (RFC 6454 §6.1): in lower case, and without the port if it
-    /// is the default of the scheme. Nil for a URI with the scheme of an app.
+    /// The origin of a registered URI as browsers write it (RFC 6454 §6.2): in lower case, and without the port if it
+    /// is the default of the scheme. An IPv6 address must be registered in its shortest form. Nil for a URI with the scheme
+    /// of an app.
     static func origin(of uri: String) -> String? {
         for (scheme, port) in [("https://", ":443"), ("http://", ":80")] where uri.hasPrefix(scheme) {
             let authority = uri.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" }.lowercased()
@@ -69,7 +88,8 @@ struct ApplicationURI {
             || scheme == "http" && (["127.0.0.1", "[::1]"].contains(host) || allowsLocalhost && host == "localhost")
     }
 
-    /// The host, with its brackets if it is an IPv6 address; nil if the authority is malformed.
+    /// The host, with its brackets if it is an IPv6 address; nil if it has characters that no host has, or an
+    /// invalid port.
     private static func host(of authority: Substring) -> Substring? {
         let isBracketed = authority.hasPrefix("[")
         let host = isBracketed ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }
@@ -91,7 +111,7 @@ struct ApplicationURI {
     }
 
     /// Whether a path has a segment `.` or `..`, even percent-encoded. Clients remove such segments (RFC 3986 §5.2.4),
-    /// so the bytes would not be equal any more.
+    /// so the URI that a client sends would differ from the registered one.
     private static func hasDotSegments(_ path: Substring) -> Bool {
         path.prefix { $0 != "?" }.lowercased().replacing("%2e", with: ".").split(separator: "/")
             .contains { $0 == "." || $0 == ".." }

@@ -14,7 +14,7 @@ package struct Applications: Sendable {
     init(all: [Application], issuerAudience: [String], warnings: [FlowFileError]) {
         (self.all, self.issuerAudience, self.warnings) = (all, issuerAudience, warnings)
         byID = Dictionary(uniqueKeysWithValues: all.map { ($0.id, $0) })
-        origins = Set(all.filter(\.isPublic).flatMap(\.redirectURIs).compactMap(ApplicationURI.origin))
+        origins = Set(all.filter(\.isPublic).flatMap(\.redirectURIs).compactMap(ApplicationURIRules.origin))
     }
 
     package subscript(id: String) -> Application? {

@@ -31,7 +31,7 @@ extension Applications {
 struct ApplicationsReader {
     let file: String
     let flow: Flow
-    let uriRules: ApplicationURI
+    let uriRules: ApplicationURIRules
     let secretFile: (String) throws(SecretFile.Unreadable) -> SecretFile
     private(set) var mistakes: [FlowFileError] = []
     private(set) var warnings: [FlowFileError] = []
@@ -43,7 +43,7 @@ struct ApplicationsReader {
         secretFile: @escaping (String) throws(SecretFile.Unreadable) -> SecretFile
     ) {
         (self.file, self.flow, self.secretFile) = (file, flow, secretFile)
-        uriRules = ApplicationURI(allowsLocalhost: publicURL.hasPrefix("http://"))
+        uriRules = ApplicationURIRules(allowsLocalhost: publicURL.hasPrefix("http://"))
     }
 
     /// Returns nil if there are mistakes.

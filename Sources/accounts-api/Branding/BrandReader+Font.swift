@@ -23,7 +23,8 @@ extension BrandReader {
 
     private mutating func family(in fonts: inout FlowEntry) -> String? {
         guard let family = attempt({ () throws(FlowFileError) in try fonts.text("family") }) else { return nil }
-        // The style sheet puts the name in quotation marks. Only characters are allowed that cannot end the string.
+        // The style sheet puts the name in quotation marks. So only characters that cannot end that string are
+        // allowed.
         let isAllowed = family.unicodeScalars.allSatisfy { scalar in
             scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || [" ", "-", "_"].contains(scalar)
         }

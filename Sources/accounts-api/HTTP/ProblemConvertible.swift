@@ -3,7 +3,8 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// An error that a client sees as a problem. Handlers do not catch such errors; ``ProblemMiddleware`` converts them.
+/// An error that a client sees as a problem. ``ProblemMiddleware`` converts those that no handler catches; pages that show
+/// their form again convert theirs themselves.
 protocol ProblemConvertible: Error {
     /// The problem, or nil for an internal error, whose cause is logged but not shown to the client.
     func problem(in context: ProblemContext) -> Problem?
@@ -22,7 +23,7 @@ struct ProblemContext {
     /// The flow of the request.
     var flow: Flow { representations.signups.flow }
 
-    /// The problem for any error. An unrecognised error is logged here, and answered without its cause.
+    /// The problem for any error. An internal error is logged here, and the answer does not contain its cause.
     func problem(for error: any Error) -> Problem {
         if let problem = (error as? any ProblemConvertible)?.problem(in: self) { return problem }
         switch error {
@@ -35,7 +36,7 @@ struct ProblemContext {
         case is CancellationError:
             return .cancelled
         default:
-            logger.error("unrecognised error", metadata: ["error": "\(error)", "type": "\(type(of: error))"])
+            logger.error("internal error", metadata: ["error": "\(error)", "type": "\(type(of: error))"])
             return Problem(.internal, "An unexpected error occurred. The log has its cause under this request_id.")
         }
     }
@@ -44,7 +45,7 @@ struct ProblemContext {
     func stale(_ current: Draft) -> Problem {
         Problem(
             .staleRevision,
-            "The sign-up is at another revision than the one in If-Match. \"draft\" has the current one.",
+            "The \(flow.purpose.noun) has another revision than If-Match requires. \"draft\" has the current one.",
             [.init("draft", representations.draft(current))],
             headers: [.eTag: "\"\(current.revision)\""]
         )

@@ -90,7 +90,7 @@ struct RedirectURITests {
         "http://[::1]/a", "https://shop.example/%EC%83%81",
     ])
     func `an absolute URI with https, or with http on a loopback address, can be registered`(uri: String) {
-        #expect(ApplicationURI(allowsLocalhost: false).mistake(in: uri) == nil)
+        #expect(ApplicationURIRules(allowsLocalhost: false).mistake(in: uri) == nil)
     }
 
     @Test(arguments: [
@@ -109,13 +109,16 @@ struct RedirectURITests {
         "https://shop.example/a\r\nX: y", "https://shop.example/" + String(repeating: "a", count: 2000),
     ])
     func `any other URI cannot be registered`(uri: String) throws {
-        let mistake = try #require(ApplicationURI(allowsLocalhost: false).mistake(in: uri))
+        let mistake = try #require(ApplicationURIRules(allowsLocalhost: false).mistake(in: uri))
         #expect(!mistake.contains("hunter2"))
     }
 
-    @Test(arguments: ["app:/callback", "com.example.app:callback", "com.example.app://callback", "javascript:/a.b"])
+    @Test(arguments: [
+        "app:/callback", "com.example.app:callback", "com.example.app://callback", "javascript:/a.b",
+        "com.example.app:/a/../b", "com.example.app:/%2e/b", ".:/callback", "1.a:/callback", "com!a.b:/callback",
+    ])
     func `a URI with the scheme of an app needs a full stop in the scheme, and one slash after it`(uri: String) {
-        #expect(ApplicationURI(allowsLocalhost: false).mistake(in: uri, allowsAppScheme: true) != nil)
+        #expect(ApplicationURIRules(allowsLocalhost: false).mistake(in: uri, allowsAppScheme: true) != nil)
     }
 
     @Test(
@@ -127,7 +130,7 @@ struct RedirectURITests {
         ] as [(String, String?)]
     )
     func `the origin of a URI is written as browsers write it`(uri: String, origin: String?) {
-        #expect(ApplicationURI.origin(of: uri) == origin)
+        #expect(ApplicationURIRules.origin(of: uri) == origin)
     }
 
     @Test func `only the origins of public applications are allowed`() throws {

@@ -34,13 +34,13 @@ extension Signups {
         isTaken(request.name, request.kind, except: draft)
     }
 
-    /// Whether the name belongs to an account or to another open draft, as SQL.
-    func isTaken(_ name: String, _ kind: String, except draft: ID<Draft>) -> SQL {
+    /// Whether the name belongs to an account or to an open draft, as SQL. A name of `draft` itself does not count.
+    func isTaken(_ name: String, _ kind: String, except draft: ID<Draft>? = nil) -> SQL {
         """
         (EXISTS (SELECT FROM identifiers WHERE kind = \(kind) AND value = \(name))
          OR EXISTS (SELECT FROM leases other
                      WHERE other.kind = \(kind) AND other.value = ANY (\(ByteStrings(nameDigests(name, kind))))
-                       AND other.draft <> \(draft) AND \(isHeld("other"))))
+                       AND other.draft IS DISTINCT FROM \(draft) AND \(isHeld("other"))))
         """
     }
 

@@ -21,8 +21,8 @@ extension UsernameField {
         )
     }
 
-    /// Checks whether a name that identifies the account is taken. Each check consumes a rate limit, so that no client
-    /// can find all names by trying.
+    /// Checks whether a name that identifies the account is taken. A check of another name than the draft has
+    /// consumes a rate limit of the draft. With that of `starts`, it bounds how fast a client can try names.
     package func check(
         _ value: Username,
         in field: Field,
@@ -64,7 +64,7 @@ extension UsernameField {
         guard field.isIdentifier else { return plan.updateProfile(field) }
         let name = value(in: plan.after, of: field.name)?.text
         if name == plan.account.username { return }
-        let isTaken = name.map { plan.signups.isTaken($0, Self.name, except: ID()) } ?? "false"
+        let isTaken = name.map { plan.signups.isTaken($0, Self.name) } ?? "false"
         plan.renaming = (field.name, isTaken, "rename_account(\(plan.account.id), \(name))")
         plan.limits.append(plan.signups.charge(.usernameChecks, plan.account.id.bytes))
         plan.notices.append(.usernameChanged)
