@@ -7,9 +7,10 @@ internal import Synchronization
 ///
 /// There are two kinds of jobs, which use different connections, so that they do not wait for each other. Statements that write
 /// one row, or only read, are *grouped*: those that wait at the same time share a transaction. Statements that may
-/// violate a constraint, and transactions of several statements, run *alone*. What has waited for a lock for 200 ms, or alone for 500 ms, runs once
-/// more, alone, and may wait for 5 s; such jobs leave one of these connections to others. If they have all others, the job
-/// fails.
+/// violate a constraint, and transactions of several statements, run *alone*.
+///
+/// What has waited for a lock for 200 ms in a group, or for 500 ms alone, runs once more, alone, and may wait for 5 s. Such
+/// jobs leave one of these connections to others. If they have all others, the job fails.
 package final class Database: Sendable {
     private let grouped: LaneQueue
     private let alone: LaneQueue
