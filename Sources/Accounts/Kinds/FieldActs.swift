@@ -29,6 +29,10 @@ package protocol FieldActs: Sendable {
     /// True if the answer is read into a ``Secret`` and never becomes a `String`.
     var takesSecret: Bool { get }
 
+    /// True if the account signs in with what the field stores. A draft loses it when it continues on another device,
+    /// because a stranger may have chosen it. By default, the same as ``takesSecret``.
+    var isCredential: Bool { get }
+
     /// True if the answer is a file.
     var takesFile: Bool { get }
 
@@ -257,6 +261,7 @@ extension FieldActs {
     package var provedField: FieldName? { nil }
     package var repeatedField: FieldName? { nil }
     package var takesSecret: Bool { false }
+    package var isCredential: Bool { takesSecret }
     package var takesFile: Bool { false }
     package var takesGuess: Bool { false }
     package var canBeSkipped: Bool { true }

@@ -5,7 +5,7 @@ package enum HandoffError: Error {
     case noAddress
     /// No address is proved yet.
     case locked(next: Step?)
-    /// The last mail was sent too recently, or too many mails were sent.
+    /// The last link was mailed less than ``Signups/handoffPause`` ago, or a limit of mails is exceeded.
     case limited(LimitReached)
     /// The draft is not at the requested revision.
     case stale(Draft)
@@ -17,7 +17,8 @@ package enum HandoffError: Error {
 }
 
 package enum ResumeError: Error {
-    /// The link was used, has expired, or was never sent.
+    /// The link is invalid: it was used, replaced or withdrawn, has expired, or was never sent, or the account exists
+    /// already.
     case expired
     case limited(LimitReached)
     case find(FindError)
@@ -33,8 +34,8 @@ extension Signups {
     package static let handoffLifetime = Duration.seconds(900)
     /// The minimum time between two links.
     package static let handoffPause = Duration.seconds(60)
-    /// The time after its opening within which a link returns the same token again. During it, the row of the link has
-    /// the digest of that token.
+    /// For this time after a link was opened, opening it again returns the same token. The row in `handoffs` then has the
+    /// digest of that token instead of the link's.
     private static let repetitionTime = Duration.seconds(60)
 
     /// Mails a link to the proved address, and invalidates earlier links.
@@ -52,8 +53,8 @@ extension Signups {
 
     /// Moves the draft of the link to a new token. This invalidates the previous token and the link immediately.
     ///
-    /// The draft loses its password, because a stranger may have started the draft and asked for the link. Otherwise
-    /// the owner of the address could finish a sign-up with a password that the stranger knows.
+    /// The draft loses its password and its authenticator app, because a stranger may have started the draft and asked for
+    /// the link. Otherwise the owner of the address could finish a sign-up with credentials that the stranger has.
     ///
     /// - Parameter opening: identifies the client. For a minute, the same link with the same opening returns the same
     ///   token again, in case the client has lost the response. Nil if the client does not need that.
@@ -70,15 +71,21 @@ extension Signups {
                 try await chargeInvalidLink()
                 throw .expired
             }
-            if let token = tokens.first(where: { $0.hash == draft.tokenHash }) { return (draft, token) }
+            if let given = tokens.first(where: { $0.hash == draft.tokenHash }) { return (draft, given) }
             do throws(ResumeError) {
-                guard let isMoved = try await move(draft, of: link, to: token) else { continue }
-                if !isMoved { throw .expired }
+                switch try await move(draft, of: link, to: token) {
+                case .moved: break
+                case .changed: continue
+                case .invalidLink: throw .expired
+                case .tooLate: throw .database(.unavailable("the deadline of the request is too near"))
+                }
             } catch {
                 // If the new token finds the draft, the move took effect.
                 guard case .database(.outcomeUnknown) = error, let draft = await verified(token) else { throw error }
                 return (draft, token)
             }
+            // The draft has moved, so the answer should arrive even if the deadline is near. If this read fails, the next
+            // one gives the reason.
             if let draft = await verified(token) { return (draft, token) }
             do throws(FindError) { return (try await find(token), token) } catch { throw .find(error) }
         }
@@ -92,17 +99,22 @@ extension Signups {
         return provedAddress(of: draft)?.maskedName
     }
 
-    /// Finds the draft of a token whose write may have failed; nil if there is none.
+    /// Reads the draft of a new token, with a second of its own even if the deadline is near. Nil if there is no draft, or
+    /// if the read fails.
     func verified(_ token: Token<Draft>) async -> Draft? {
         try? await Deadline.verifying { try await self.find(token) }
     }
 
-    /// Returns the values without a password, and the step that is next without it.
-    private func withoutPassword(_ draft: Draft) -> (values: Values, step: String) {
+    /// Returns the values without credentials, and the step that is next without them.
+    private func withoutCredentials(_ draft: Draft) -> (values: Values, step: String) {
         var context = validationContext(of: draft)
-        for field in flow.fields where field.kind.takesSecret && draft.values.contains(field.name) {
-            context.values[field.name] = nil
-            context.values.validFlow = nil
+        for step in flow.steps {
+            for field in step.fields where field.kind.isCredential && draft.values.contains(field.name) {
+                context.values[field.name] = nil
+                context.values.validFlow = nil
+                // An optional step without its answer would count as skipped.
+                if step.isOptional { context.values.answered.remove(step.name) }
+            }
         }
         return (context.values, SignupProgress(of: context).step)
     }
@@ -118,8 +130,8 @@ extension Signups {
 
     /// Finds the draft of the link; nil if the link is invalid.
     ///
-    /// - Parameter tokens: the tokens that the link may have given. If the draft has one of them, it is found for a
-    ///   minute.
+    /// - Parameter tokens: the tokens that this opening of the link gives, one for each key. For a minute after the link was
+    ///   opened, the draft is also found if its token is one of them.
     private func draft(of link: Token<Draft>, or tokens: [Token<Draft>] = []) async throws(FindError) -> Draft? {
         // Tries twice, because the draft may end, or the link may move it, between the two reads.
         for _ in 1...2 {
@@ -136,8 +148,8 @@ extension Signups {
 
     /// Returns the digest of the present token of the draft; nil if the link is invalid.
     private func tokenHash(of link: Token<Draft>, or tokens: [Token<Draft>]) async throws(FindError) -> [UInt8]? {
-        // If the row has the digest of the present token, the link was opened, and `digest` is that of the token that
-        // it gave.
+        // `digest = token_hash` means that the link was opened: then `digest` is the hash of the new token. Otherwise it is
+        // the hash of the link.
         let isValid: SQL = """
             CASE WHEN digest = token_hash THEN digest = ANY (\(ByteStrings(tokens.map(\.hash))))
                  ELSE digest = \(link.hash) END AND now() < expires_at
@@ -164,7 +176,7 @@ extension Signups {
         )
         let pause = charge("handoff", Limit(1, per: Self.handoffPause), [draft.id.bytes])
         let limits = [pause] + mailCharges(to: address)
-        let isAllowed: SQL = "\(Self.flag("handoff")) AND \(Self.isWithinLimits)"
+        let isAllowed: SQL = "\(Self.flag("unchanged")) AND \(Self.isWithinLimits)"
         let insertLink: SQL = """
             INSERT INTO handoffs (draft, digest, mail, expires_at)
             SELECT \(draft.id), \(link.hash), \(mail.id), now() + make_interval(secs => \(Self.handoffLifetime.seconds))
@@ -181,8 +193,8 @@ extension Signups {
         let (isMailed, exceeded) = try await converting(to: HandoffError.database) { () throws(DatabaseError) in
             let rows = try await database.transaction(
                 lock(draft),
-                "SELECT \(Self.setFlag("handoff", exists(draft)))",
-                consume(limits, when: Self.flag("handoff")),
+                "SELECT \(Self.setFlag("unchanged", exists(draft)))",
+                consume(limits, when: Self.flag("unchanged")),
                 "\(Self.deleteWaiting("SELECT mail FROM handoffs WHERE draft = \(draft.id)")) AND \(isAllowed)",
                 insertLink,
                 insertMail
@@ -194,16 +206,22 @@ extension Signups {
         return isMailed
     }
 
-    /// Gives the draft a new token. Encrypts the values again without the password, because they are bound to the
+    private enum Move {
+        case moved
+        case invalidLink
+        /// The draft changed in the meantime.
+        case changed
+        /// Less than about two seconds remain until the deadline, so that nobody might learn the new token. The limits are
+        /// consumed all the same.
+        case tooLate
+    }
+
+    /// Gives the draft a new token. Encrypts the values again without the credentials, because they are bound to the
     /// token, and increases the revision, so that a concurrent write by the previous device fails.
-    ///
-    /// Does nothing after the deadline of the request, because then nobody would learn the new token. Returns nil if
-    /// the draft changed in the meantime or the deadline has passed, and false if the link is invalid.
-    private func move(_ draft: Draft, of link: Token<Draft>, to token: Token<Draft>) async throws(ResumeError) -> Bool?
-    {
+    private func move(_ draft: Draft, of link: Token<Draft>, to token: Token<Draft>) async throws(ResumeError) -> Move {
         let limits = charges(.starts, of: network)
         let place = SealedPlace.draft(draft.id, tokenHash: token.hash, revision: draft.revision + 1)
-        let (values, step) = withoutPassword(draft)
+        let (values, step) = withoutCredentials(draft)
         let sealed = keys.seal(values.sealable, for: place)
         let setFlag: SQL = "SELECT \(Self.setFlag("current", exists(draft)))"
         // The statements after this check wait for no other transaction, so they end soon after it.
@@ -221,21 +239,21 @@ extension Signups {
             SELECT token_hash, 'continued-elsewhere', ends_at + interval '1 day' FROM drafts
              WHERE id = \(draft.id) AND \(isValidLink)
             """
-        let move: SQL = """
+        let moveDraft: SQL = """
             UPDATE drafts
                SET token_hash = \(token.hash), revision = revision + 1, updated_at = now(), step = \(step),
                    sealed = \(sealed)
              WHERE id = \(draft.id) AND \(isValidLink) RETURNING 1
             """
-        let (isMoved, isCurrent, exceeded) = try await converting(to: ResumeError.database) {
-            () throws(DatabaseError) in
+        let (move, exceeded) = try await converting(to: ResumeError.database) {
+            () throws(DatabaseError) -> (Move, LimitReached?) in
             let rows = try await database.transaction(
                 lock(draft),
                 setFlag,
                 consume(limits, when: Self.flag("current")),
                 setInTime,
                 storeReason,
-                move,
+                moveDraft,
                 """
                 UPDATE handoffs
                    SET digest = \(token.hash),
@@ -244,10 +262,13 @@ extension Signups {
                    AND EXISTS (SELECT FROM drafts WHERE id = \(draft.id) AND token_hash = \(token.hash))
                 """
             )
-            let isCurrent = try rows[3].only.decode(String.self) == "true"
-            return (!rows[5].isEmpty, isCurrent, try self.exceeded(limits, rows[2]))
+            let isCurrent = try rows[1].only.decode(String.self) == "true"
+            let isInTime = try rows[3].only.decode(String.self) == "true"
+            let move: Move =
+                !isCurrent ? .changed : !isInTime ? .tooLate : rows[5].isEmpty ? .invalidLink : .moved
+            return (move, try self.exceeded(limits, rows[2]))
         }
         if let exceeded { throw .limited(exceeded) }
-        return isCurrent ? isMoved : nil
+        return move
     }
 }

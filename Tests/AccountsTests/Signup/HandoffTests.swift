@@ -83,6 +83,21 @@ struct HandoffTests {
         }
     }
 
+    @Test func `an authenticator that was set up is removed when the draft moves to another device`() async throws {
+        try await TestSignups.with { service in
+            var draft = try await service.fill(service.start(), through: "contact")
+            let step = try #require(service.signups.flow.step(named: "totp"))
+            let enrolment = try #require(try await service.signups.enrolment(at: step, of: draft))
+            let code = TOTP.code(enrolment.secret.base32Bytes, step: TOTP.timeStep(at: enrolment.now))
+            draft = try await service.submit(["totp": .string(code)], to: "totp", of: draft)
+            #expect(draft.values.contains("totp"))
+            try await service.signups.handOff(draft)
+            let (moved, _) = try await service.signups.resume(service.link())
+            #expect(!moved.values.contains("totp") && !moved.values.contains("password"))
+            #expect(!moved.values.answered.contains("totp"))
+        }
+    }
+
     @Test func `a late write of the first device is rejected`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "code")

@@ -2,6 +2,8 @@
 extension TOTPField {
     package static var draftTables: [String] { ["enrolments"] }
 
+    package var isCredential: Bool { true }
+
     package static var sealedTables: [SealedTable] {
         [SealedTable(name: "authenticators", table: "authenticators", key: "account")]
     }

@@ -36,7 +36,7 @@ extension EmailField {
             if proof.wait(for: code, at: draft.now) > .zero { return }
         }
         if let proof, proof.isExhausted { throw .refused([.exhausted(field.name)]) }
-        if try await signups.isPresentAddress(address, in: draft) { throw .refused([Refusal(field.name, .unchanged)]) }
+        if try await signups.isCurrentAddress(address, in: draft) { throw .refused([Refusal(field.name, .unchanged)]) }
         submission.change.effects.append(
             signups.newCode(codeField.name, code, for: address, after: proof?.generation, of: draft)
         )
