@@ -15,12 +15,12 @@ package enum AddressChange {
 /// The token of the link that undoes a change of the address. The link is in the mail to the old address.
 package typealias AddressToken = Token<LeftAddress>
 
-/// A row of the table `address_changes`, as a type for its id.
+/// Only a type parameter: `ID<LeftAddress>` is the id of a row of `address_changes`.
 package enum LeftAddress {}
 
 extension Signups {
     /// Starts a draft that changes the address of the session's account. Throws `limited` if the address changed less
-    /// than a day ago.
+    /// than a day ago, or if the network has started too many drafts.
     ///
     /// The caller has checked that the session was confirmed recently (``AccountSession/isConfirmed``).
     package func startChange(
@@ -43,7 +43,7 @@ extension Signups {
     }
 
     /// Whether the draft would move its account to the address that the account has now.
-    func isPresentAddress(_ address: EmailAddress, in draft: Draft) async throws(SubmitError) -> Bool {
+    func isCurrentAddress(_ address: EmailAddress, in draft: Draft) async throws(SubmitError) -> Bool {
         guard flow.purpose == .emailChange, let account = draft.values.subject?.account else { return false }
         let select: SQL = "SELECT 1 FROM accounts WHERE id = \(account) AND email = \(address.rawValue)"
         return try await converting(to: SubmitError.database) { () throws(DatabaseError) in
@@ -83,7 +83,8 @@ extension Signups {
         }
         plan.accountConditions += [
             // At most 70 minutes lie between the confirmation and the commit: 10 until the draft starts, and the 60
-            // that the draft lives. The rest is a margin.
+            // that the draft lives. The rest is a margin. If an operator extends the draft, the session must be confirmed
+            // once more.
             """
             EXISTS (SELECT FROM sessions WHERE id = \(session) AND account = \(account) AND now() < ends_at
                        AND auth_time > now() - interval '80 minutes')

@@ -4,8 +4,8 @@ package struct SecondFactorField: FieldKind {
     package typealias Value = GivenFactor
     package typealias Input = SecondFactor
     package static let name = "second-factor"
-    /// The field with the mailed code that proves the address. Once it is proved, the draft stores the account of the
-    /// address.
+    /// The field with the mailed code that proves the address. Once a right code has proved the address, the draft stores the
+    /// account that has it.
     let follows: FieldName
 
     init(after code: FieldName) { follows = code }
@@ -76,22 +76,23 @@ extension SecondFactorField {
         if let given = value(in: draft.values, of: field.name), digests.contains(given.digest) { return }
         let counts = signups.failureCounts("second factor of a recovery", account.bytes, nil)
         // Attempts with a recovery code need no count: it has too many bits to be guessed.
-        if case .totp = factor {
+        let isCounted = if case .totp = factor { true } else { false }
+        if isCounted {
             try await submission.completed.once(field.name, "attempt") { () throws(SubmitError) in
                 try await signups.count(counts)
             }
         }
-        guard let answer = try await signups.answer(factor, of: account, in: draft) else {
+        guard let right = try await signups.check(factor, of: account, in: draft) else {
             throw .refused([Refusal(field.name, .codeWrong)])
         }
         submission.change.values[field.name] = GivenFactor(account: account, digest: digests[0])
-        submission.change.recoveryCodes += [answer.newRecoveryCode].compactMap { $0 }
+        submission.change.recoveryCodes += [right.newRecoveryCode].compactMap { $0 }
         submission.change.effects.append(
             Effect(
                 locks: [Signups.lockAuthenticator(of: account)],
-                condition: answer.isUnused,
-                statements: answer.use
-                    + signups.forgive(counts, isKnown: false, when: signups.hasWritten(draft))
+                condition: right.isUnused,
+                statements: right.statements
+                    + (isCounted ? signups.forgive(counts, isKnown: false, when: signups.hasWritten(draft)) : [])
             )
         )
     }
@@ -118,8 +119,8 @@ extension SecondFactorField {
 }
 
 extension Signups {
-    /// The FROM and WHERE clauses of a query for the account that can be recovered by mail to that address: the account
-    /// that has the address now, unless it is disabled.
+    /// What follows FROM in a query for the account that can be recovered by mail to that address: the account that has the
+    /// address now, unless it is disabled.
     static func recoverable(_ address: EmailAddress) -> SQL {
         """
         identifiers JOIN accounts ON accounts.id = account
@@ -169,18 +170,18 @@ extension Signups {
         if let tooMany { throw .limited(tooMany) }
     }
 
-    /// The statements that use up a correct code.
+    /// A correct code: the condition that it is unused, and the statements that use it up.
     fileprivate struct RightFactor {
         /// An SQL condition: no other request has used the code since it was compared.
         let isUnused: SQL
-        /// Statements that use the code up if the draft was written.
-        let use: [SQL]
+        /// Statements that use the code up if the draft was written. For a recovery code, they also mail that it was used.
+        let statements: [SQL]
         /// The code that replaces a used recovery code; nil for a code of the app.
         var newRecoveryCode: RecoveryCode?
     }
 
     /// Compares the code. Returns nil if it is wrong or was used before.
-    fileprivate func answer(
+    fileprivate func check(
         _ factor: SecondFactor,
         of account: ID<Account>,
         in draft: Draft
@@ -193,13 +194,9 @@ extension Signups {
             }
             switch found {
             case .readable: break
-            case .unreadable: throw .find(.unreadable(draft.id))
-            // The app was removed after the draft had found it.
-            case nil:
-                let hasEnded = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
-                    try await endIfOutdated(draft)
-                }
-                if hasEnded { throw .find(.ended(.superseded)) }
+            case .unreadable: throw .unreadableAuthenticator(account)
+            // The app was removed after the draft had stored that the account has one.
+            case nil: try await endIfSuperseded(draft)
             }
             guard case .readable(let authenticator)? = found,
                 let step = TOTP.timeStep(of: code, using: authenticator.secret, at: authenticator.now),
@@ -208,25 +205,39 @@ extension Signups {
             let isUnused: SQL = "account = \(account) AND last_step < \(step)"
             return RightFactor(
                 isUnused: "EXISTS (SELECT FROM authenticators WHERE \(isUnused))",
-                use: ["UPDATE authenticators SET last_step = \(step) WHERE \(isUnused) AND \(hasWritten)"]
+                statements: ["UPDATE authenticators SET last_step = \(step) WHERE \(isUnused) AND \(hasWritten)"]
             )
         case .recoveryCode(let code):
             let isUnused: SQL = "account = \(account) AND digest = \(code.digest)"
             let isRight = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
                 try await !database.read("SELECT FROM recovery_codes WHERE \(isUnused)").isEmpty
             }
-            if !isRight { return nil }
+            guard isRight else {
+                try await endIfSuperseded(draft)
+                return nil
+            }
             let new = RecoveryCode()
+            let notice = identifyingAddress(in: draft.values).map {
+                mail(about: .recoveryCodeUsed, on: account, to: $0.rawValue, in: draft.language, when: hasWritten)
+            }
             return RightFactor(
                 isUnused: "EXISTS (SELECT FROM recovery_codes WHERE \(isUnused))",
-                use: [
+                statements: [
                     "DELETE FROM recovery_codes WHERE \(isUnused) AND \(hasWritten)",
                     """
                     INSERT INTO recovery_codes (account, digest) SELECT \(account), \(new.digest) WHERE \(hasWritten)
                     """,
-                ],
+                ] + [notice].compactMap { $0 },
                 newRecoveryCode: new
             )
         }
+    }
+
+    /// Throws `superseded` if the account has changed since the draft found it, so that no code can be right.
+    private func endIfSuperseded(_ draft: Draft) async throws(SubmitError) {
+        let hasEnded = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
+            try await endIfOutdated(draft)
+        }
+        if hasEnded { throw .find(.ended(.superseded)) }
     }
 }

@@ -11,6 +11,8 @@ package enum SubmitError: Error {
     case find(FindError)
     case hashing(HashingError)
     case image(ImageError)
+    /// No key of the key ring decrypts the authenticator of the account that a recovery is for.
+    case unreadableAuthenticator(ID<Account>)
     /// Too many other requests write to the same draft.
     case contended
     case database(DatabaseError)

@@ -112,11 +112,21 @@ extension SubmitError: ProblemConvertible {
         case .limited(let reached): .limited(reached)
         case .stale(let current): context.stale(current)
         case .committed: .committed(in: context.flow.purpose)
+        case .unreadableAuthenticator(let account): unreadableAuthenticator(of: account, context.logger)
         case .contended: .contended
         case .find(let error as any Error), .hashing(let error as any Error), .image(let error as any Error),
             .database(let error as any Error):
             context.problem(for: error)
         }
+    }
+}
+
+extension SubmitError {
+    /// Logs that no key opens the authenticator, and returns a temporary problem: another server, or this one after its key
+    /// ring is repaired, can open it.
+    private func unreadableAuthenticator(of account: ID<Account>, _ logger: Logger) -> Problem {
+        logger.error("no key of the ring opens an authenticator", metadata: ["account": "\(account)"])
+        return .keysMissing
     }
 }
 

@@ -134,6 +134,8 @@ struct RecoveryTests {
             #expect(given.nextStep == "password" && new.count == 1 && !person.recoveryCodes.contains(new[0]))
             let rows = try Session().number(of: "recovery_codes")
             #expect(rows == 10)
+            try await site.service.deliver()
+            #expect(site.service.mailbox.mails.last?.subject == "Your Acme recovery code was used")
             let other = Browser(site)
             try await other.recover()
             #expect(try await other.send(.put, "/recovery/second-factor", used).status == 422)

@@ -55,6 +55,7 @@ extension SubmitError: SummarizedError {
         case .find(let error): error.summary
         case .hashing(let error): "hashing: \(error)"
         case .image(let error): "image: \(error)"
+        case .unreadableAuthenticator: "unreadable authenticator"
         case .contended: "contended"
         case .database(let error): "\(error)"
         }
