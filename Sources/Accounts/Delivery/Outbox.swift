@@ -43,11 +43,11 @@ package struct Outbox: Sendable {
 
     /// Encrypts a new mail.
     ///
-    /// - Parameter day: a time of today. The digest of a network differs from day to day, so digests of two days do not
+    /// - Parameter day: a time of the current day (UTC). The digest of a network differs from day to day, so digests of two days do not
     ///   reveal that they belong to one network.
     func seal(_ content: Content, from network: Network, on day: Date) -> Sealed {
         let id = ID<Outbox>()
-        let number = Int(day.timeIntervalSince1970) / 86_400
+        let dayNumber = Int(day.timeIntervalSince1970) / 86_400
         let json: JSON = [
             "to": .string(content.to), "language": .string(content.language.tag),
             "code": content.code.map { .string($0.text) } ?? .null,
@@ -57,7 +57,7 @@ package struct Outbox: Sendable {
         return Sealed(
             id: id.rawValue,
             sealed: keys.seal(json.bytes, for: .mail(id)),
-            network: keys.digest([Array("mail from".utf8), Array("\(number)".utf8), network.site.prefix]),
+            network: keys.digest([Array("mail from".utf8), Array("\(dayNumber)".utf8), network.site.prefix]),
             recipient: keys.digest([Array("mail to".utf8), Array(content.to.utf8)])
         )
     }
@@ -111,7 +111,7 @@ struct ClaimedMail: Sendable {
     let createdAt: Date
     /// The seconds since the mail was created, by the clock of the database.
     let age: Int
-    /// Why the attempt before this one has failed.
+    /// Why the mail was not delivered before: the reason of the last failure, or a missing key that a server has noted.
     let lastError: String?
 
     fileprivate init(_ row: Row) throws(DatabaseError) {

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The replies of a mail server in one transfer (RFC 5321 §4.2): for each reply code, the lines of the last
+/// The replies of a mail server in one delivery or connection attempt (RFC 5321 §4.2): for each reply code, the lines of the last
 /// reply that had it.
 struct SMTPReplies {
     private var lines: [Int: [String]] = [:]
@@ -22,15 +22,19 @@ struct SMTPReplies {
     /// The text of the last reply with that code; nil if the server sent none. It begins with the enhanced status code
     /// (RFC 3463), such as 4.7.1, if the server sent one, and has at most 200 characters in one line.
     ///
-    /// Servers quote the address that they refuse, so `<address>` stands in place of every e-mail address, and of the
-    /// recipient's local part, with or without its `+tag`, and domain, wherever no ASCII letter or digit touches them.
+    /// Servers quote the address that they refuse, so `<address>` replaces every e-mail address. It also replaces the
+    /// recipient's domain, and the local part with or without its `+tag`, where no ASCII letter or digit is directly before
+    /// or after them.
     ///
     /// - Parameter recipient: the address of the recipient; nil before there is one.
     func text(of code: Int, to recipient: String?) -> String? {
         var lines = lines[code] ?? []
         let status = lines.first?.prefixMatch(of: /[245]\.[0-9]{1,3}\.[0-9]{1,3}(?=\s|$)/).map { String($0.0) } ?? ""
         // Servers repeat the status in each line.
-        lines = lines.map { $0.hasPrefix(status) ? String($0.dropFirst(status.count)) : $0 }
+        lines = lines.map { line in
+            let rest = line.dropFirst(status.count)
+            return line.hasPrefix(status) && (rest.isEmpty || rest.first?.isWhitespace == true) ? String(rest) : line
+        }
         let text = lines.joined(separator: " ").inOneLine.withoutAddresses(of: recipient)
         let all = [status, text].filter { !$0.isEmpty }.joined(separator: " ")
         return all.isEmpty ? nil : all.count > 200 ? "\(all.prefix(199))…" : all

@@ -2,11 +2,12 @@ internal import Foundation
 package import Logging
 internal import ServiceLifecycle
 
-/// Sends events to the webhooks of applications, and the ends of grants to their logout URIs. Any number of servers may
+/// Sends events to the webhooks of applications, and logouts (the ends of grants) to their logout URIs. Any number of servers may
 /// do so at once.
 ///
 /// An application gets the events of one account one after another, and those of several accounts at the same time.
-/// Applications share the requests of a server evenly, so a slow one does not hold up the others.
+/// The endpoints for which something is due share the requests of a server, at most eight each, so a slow one does not hold
+/// up the others.
 package struct EventSender: Sendable {
     private let subscribers: @Sendable () -> [EventSubscriber]
     private let queue: EventQueue
@@ -65,8 +66,8 @@ package struct EventSender: Sendable {
         }
     }
 
-    /// Claims due events and logouts: for each endpoint, at most as many as it may have further requests now. Endpoints for
-    /// which nothing is due have no share of the requests.
+    /// Claims due events and logouts: for each endpoint, at most as many as the further requests that it may have
+    /// now. Endpoints for which nothing is due have no share of the requests.
     private func claim(for active: ActiveEndpoints) async throws(DatabaseError) -> [Attempt] {
         let subscribers = Dictionary(subscribers().map { ($0.id, $0) }) { first, _ in first }
         let due = try await queue.dueApplications()
@@ -85,8 +86,12 @@ package struct EventSender: Sendable {
         for logout in try await queue.claimLogouts(logouts) {
             if let subscriber = subscribers[logout.application] { attempts.append(.logout(logout, subscriber)) }
         }
-        let deliveries = try await queue.claimDeliveries(events)
-        let accounts = try await queue.database.accounts(of: deliveries.map(\.event))
+        // If this fails, the claimed logouts are sent nevertheless.
+        let claimed = await retrying { () throws(DatabaseError) in
+            let deliveries = try await queue.claimDeliveries(events)
+            return (deliveries, try await queue.database.accounts(of: deliveries.map(\.event)))
+        }
+        let (deliveries, accounts) = claimed ?? ([], [:])
         for delivery in deliveries {
             guard let subscriber = subscribers[delivery.application] else { continue }
             attempts.append(.delivery(delivery, about: accounts[delivery.event.account], subscriber))
@@ -155,7 +160,7 @@ package struct EventSender: Sendable {
         do {
             outcome = await transport.post(.logout(try await signLogout(claims(of: logout), subscriber.id), to: url))
         } catch {
-            outcome = .failed("cannot sign the logout token")
+            outcome = .failed("cannot sign the logout token: \(error)")
         }
         guard let failure = Failure(outcome) else {
             metrics.logouts.add(1, "delivered")
@@ -241,14 +246,14 @@ extension EventSender: Service {
         }
     }
 
-    /// Runs the work. Logs a failure and returns nil; a claim expires after two minutes, and a later one tries again.
+    /// Runs the work. Logs a failure and returns nil. What was claimed is due again two minutes after the claim.
     @discardableResult
     private func retrying<Value>(_ work: () async throws(DatabaseError) -> Value) async -> Value? {
         do throws(DatabaseError) {
             return try await work()
         } catch {
             metrics.failures.add(1, "events")
-            logger.warning("cannot process the events, will retry", metadata: ["reason": "\(error)"])
+            logger.warning("cannot process the events and logouts, will retry", metadata: ["reason": "\(error)"])
             return nil
         }
     }

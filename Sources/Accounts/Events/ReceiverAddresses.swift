@@ -1,8 +1,9 @@
 /// The addresses to which this server may send requests to applications.
 struct ReceiverAddresses: Sendable {
-    /// Whether requests may go to this machine, even without TLS.
+    /// Whether requests may go to loopback addresses, even without TLS.
     let allowsLoopback: Bool
-    /// The private networks that are allowed in addition to all public addresses. Their metadata services are not.
+    /// The private networks to which requests may go, in addition to all public addresses; but never to the metadata service
+    /// of a cloud in them.
     let networks: [IPBlock]
 
     func contains(_ address: IPAddress, isEncrypted: Bool) -> Bool {

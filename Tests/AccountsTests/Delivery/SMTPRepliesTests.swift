@@ -37,6 +37,7 @@ struct SMTPRepliesTests {
     @Test func `the lines of a reply become one, and the last reply with a code counts`() {
         let last = ["550-5.1.1 no", "550-5.1.1 such", "550 5.1.1 user"]
         #expect(text(["550 first", "250-one", "250 two"] + last) == "5.1.1 no such user")
+        #expect(text("550-5.1.1 one", "550 5.1.10 two") == "5.1.1 one 5.1.10 two")
         #expect(text("250 fine") == nil)
         #expect(text("550") == nil)
         #expect(text("550 ") == nil)
