@@ -1,6 +1,7 @@
 extension Sessions {
     /// Replaces the password of the account, if the new one satisfies the rules of the flow. Ends all other sessions,
-    /// and forgets all devices but the one of this client. Returns the session with its new token.
+    /// and forgets all devices but the one of this client. Returns the session with its new token;
+    /// nil if the session has ended meanwhile.
     ///
     /// - Parameter answers: the new password, and its repetition if the flow asks for one, by the names of their
     ///   fields.
@@ -19,9 +20,9 @@ extension Sessions {
         }
         if !refusals.isEmpty { throw .refused(refusals) }
         // One hash to compare the present password with the new one, and one for the new password. Both are counted
-        // first, so that no refused request costs a hash.
+        // first, so that a request beyond the rate limit costs no hash.
         for _ in 1...2 { try await takeHash() }
-        if try await isPresent(password, of: session.account.id) {
+        if try await isCurrent(password, of: session.account.id) {
             throw .refused([Refusal(field.name, .unchanged)])
         }
         let new = try await hash(password)
@@ -80,8 +81,8 @@ extension Sessions {
         return (field, password)
     }
 
-    /// Whether the account already has the password. If this server cannot check the stored hash, it does not tell.
-    private func isPresent(_ password: SharedSecret, of account: ID<Account>) async throws(SignInError) -> Bool {
+    /// Whether the account already has the password. False if this server cannot check the stored hash.
+    private func isCurrent(_ password: SharedSecret, of account: ID<Account>) async throws(SignInError) -> Bool {
         let stored = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             try await database.read("SELECT password_hash(\(account))").only.decode(String?.self)
         }

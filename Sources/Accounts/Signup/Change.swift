@@ -4,7 +4,8 @@ package struct Change {
     /// The fields that lost their value because something they depend on changed.
     var cleared: [FieldName] = []
     var effects: [Effect] = []
-    /// The new recovery codes, which the person sees once, after the change is written; empty if there are none.
+    /// The new recovery codes, for the answer to this act; empty if there are none. Pages may show them again until the person
+    /// has saved them.
     var recoveryCodes: [RecoveryCode] = []
 }
 
@@ -15,7 +16,8 @@ package struct Effect {
     var locks: [SQL] = []
     /// A condition in addition to the draft's revision. If it is false, the draft counts as changed by another request.
     var condition: SQL?
-    /// Rate limits that are consumed before the change is written, unless another request has changed the draft.
+    /// Rate limits that are consumed before the change is written, unless another request has changed the draft. A submission
+    /// with slow work consumes them before that work, whatever other requests do.
     var limits: [Charge] = []
     /// Rate limits that are consumed if `limits` are not exceeded and no lease is refused.
     var laterLimits: [Charge] = []

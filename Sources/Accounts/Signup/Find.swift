@@ -2,11 +2,12 @@ internal import Foundation
 
 /// The reason why no draft is found for a token.
 package enum FindError: Error {
-    /// The token was never issued, or nothing is stored about it any more.
+    /// Nothing is stored about the token, and its id is not that of a recently expired draft; or its draft belongs to another
+    /// flow.
     case unknown
     case ended(Termination)
-    /// No key of the key ring decrypts the draft. A server with another key ring may decrypt it, unless somebody has
-    /// changed the row.
+    /// The values of the draft cannot be decrypted or read. A server with another key ring may be able to, unless somebody
+    /// has changed the row.
     case unreadable(ID<Draft>)
     case database(DatabaseError)
 }
@@ -15,7 +16,7 @@ package enum FindError: Error {
 package enum Termination: String, Sendable {
     case expired, cancelled, superseded
     case continuedElsewhere = "continued-elsewhere"
-    /// The account of the committed draft was erased. It is never stored as a reason.
+    /// The account of the committed draft was erased. This reason is computed, never stored in `endings`.
     case accountErased = "account-erased"
 }
 
@@ -30,6 +31,7 @@ extension Signups {
         try await find(draft.id, tokenHash: draft.tokenHash)
     }
 
+    /// Returns the draft. Throws `ended(.accountErased)` for a committed draft whose account was erased.
     func find(_ id: ID<Draft>, tokenHash: [UInt8]) async throws(FindError) -> Draft {
         let draft = try await findEvenIfErased(id, tokenHash: tokenHash)
         if draft.isAccountErased { throw .ended(.accountErased) }
@@ -77,7 +79,7 @@ extension Signups {
         return Draft(
             id: id,
             flow: record.flow,
-            // The flow may no longer have the language in which the draft was started.
+            // The flow may no longer have the language of the draft.
             language: flow.languages[record.locale] ?? flow.languages[0],
             step: String(record.step.trimmingPrefix(flow.purpose.prefix)),
             revision: record.revision,
@@ -103,12 +105,12 @@ extension Signups {
 
     /// Returns the reason why a draft no longer exists.
     ///
-    /// No reason is stored for a draft that has expired, unless an operator had extended its lifetime. The time in its
+    /// The reaper stores no reason for an expired draft, except for a sign-up whose lifetime an operator had extended. The time in its
     /// id shows that it has expired, and whether that is recent enough to report.
     private func ending(of id: ID<Draft>, _ tokenHash: [UInt8]) async throws(FindError) -> FindError {
-        let select: SQL = "SELECT reason FROM endings WHERE token_hash = \(tokenHash) AND now() < until"
+        let selectReason: SQL = "SELECT reason FROM endings WHERE token_hash = \(tokenHash) AND now() < until"
         return try await converting(to: FindError.database) { () throws(DatabaseError) in
-            guard let row = try await database.read(select).first else {
+            guard let row = try await database.read(selectReason).first else {
                 let age = Duration.seconds(Date().timeIntervalSince(id.madeAt))
                 let isRecent = age < flow.expiry.absolute + .seconds(86_400)
                 return flow.expiry.idle <= age && isRecent ? .ended(.expired) : .unknown

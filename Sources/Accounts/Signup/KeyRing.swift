@@ -3,7 +3,7 @@ internal import Foundation
 
 package enum KeyRingError: Error, CustomStringConvertible {
     case malformed(entry: Int)
-    /// The id belongs to an earlier key already, so data encrypted with the later key could not be decrypted.
+    /// The id belongs to an earlier key already. Of two keys with the same id and form, the later one would never decrypt.
     case repeated(entry: Int)
     case empty
 
@@ -22,11 +22,11 @@ package struct UnsealingError: Error {}
 
 /// The secret keys of the service, which are not in the database. The first key encrypts; all keys decrypt.
 ///
-/// HKDF (RFC 5869) derives from each of them a key for encryption (AES-256-GCM), a key for keyed digests in the
-/// database, a key for pseudonyms in the log (both HMAC-SHA-256) and, in the second form, a pepper for passwords.
+/// HKDF (RFC 5869) derives from each of them a key for encryption (AES-256-GCM), a key for keyed digests, which are
+/// stored or used as tokens and secrets, a key for pseudonyms in the log (both HMAC-SHA-256) and, in the second form, a pepper for passwords.
 package struct KeyRing: Sendable {
-    /// The form of a key decides the format of everything that is encrypted with it. So a stranger who changes the
-    /// database cannot make the service read a value in the older format.
+    /// The form of a key decides the format of everything that is encrypted with it. So once the ring has no
+    /// key of the first form, a stranger who changes the database cannot make the service read a value in that format.
     fileprivate enum Form: UInt8 {
         /// `id:base64`. A value is bound to the id of its row only, and passwords have no pepper.
         case first = 1
@@ -42,13 +42,13 @@ package struct KeyRing: Sendable {
         let naming: SymmetricKey
         let pepper: Pepper?
 
-        /// The bytes with which everything begins that is encrypted with the key.
+        /// Everything that this key encrypts begins with these bytes.
         var head: [UInt8] { [form.rawValue, UInt8(id.count)] + id }
     }
 
     private let keys: [Key]
 
-    /// A key ring for work that neither encrypts nor decrypts nor searches by digests.
+    /// A key ring for work that needs no keys. Encryption and most digests trap.
     package static let empty = KeyRing(keys: [])
 
     private init(keys: [Key]) {
@@ -80,8 +80,8 @@ package struct KeyRing: Sendable {
     /// Encrypts the plaintext with the first key.
     ///
     /// - Parameter place: where the data will be stored. Decryption needs the same place.
-    /// - Returns: the form of the key, the key's id preceded by its length, and then, in the first form, a nonce of 12
-    ///   bytes or, in the second form, a salt of 16 bytes; the ciphertext; a tag of 16 bytes.
+    /// - Returns: in the first form the head, a nonce (12 bytes), the ciphertext, a tag (16); in the second form the head, a
+    ///   salt (16), the ciphertext, a tag (16). The head is the form, the length of the key's id, and the id.
     package func seal(_ plaintext: [UInt8], for place: SealedPlace) -> [UInt8] {
         let key = keys[0]
         do {
@@ -136,7 +136,7 @@ package struct KeyRing: Sendable {
         keys.map { (String(decoding: $0.id, as: UTF8.self), $0.pepper?.id) }
     }
 
-    /// Returns the condition that the key ring has the key that encrypted the value of a column.
+    /// Returns an SQL condition: one of the keys has encrypted the value in this column.
     func hasKey(of column: SQL) -> SQL {
         "EXISTS (SELECT FROM unnest(\(heads)) AS head WHERE substr(\(column), 1, length(head)) = head)"
     }
@@ -167,12 +167,12 @@ package struct KeyRing: Sendable {
         return keys.map { KeyRing.digest(parts, under: $0.digesting) }
     }
 
-    /// Returns the keyed digest for the first key, for data that need not outlive a rotation.
+    /// Returns the keyed digest for the first key. Search for stored ones with ``digests(_:)``.
     func digest(_ parts: [[UInt8]]) -> [UInt8] { Self.digest(parts, under: keys[0].digesting) }
 
-    /// Returns the keyed digests for the first two keys. Rate limits count under both. A rotation inserts the new key
-    /// at the second place, and later moves it to the first. So two servers between two of its steps always share one
-    /// of these keys, and its counts are complete.
+    /// Returns the keyed digests for the first two keys. Rate limits count under both. A rotation appends the new
+    /// key, then moves it to the front, and a day later removes the old one. Between any two of these steps, all servers
+    /// have a common key among their first two, and every event counts under that key.
     func limitDigests(_ parts: [[UInt8]]) -> [[UInt8]] {
         keys.prefix(2).map { Self.digest(parts, under: $0.digesting) }
     }
@@ -208,7 +208,7 @@ extension KeyRing.Key {
             sealing: derive("accounts seal \(form.rawValue)"),
             digesting: derive("accounts digest 1"),
             naming: derive("accounts pseudonym 1"),
-            // The PHC string format has room for 8 bytes.
+            // A `keyid` in the PHC string format has at most 8 bytes.
             pepper: form == .second
                 ? Pepper(id: bytes(derive("accounts pepper id 1", 8)), key: bytes(derive("accounts pepper 1"))) : nil
         )

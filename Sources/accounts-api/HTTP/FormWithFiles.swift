@@ -1,8 +1,9 @@
 import Accounts
 
-/// The header of a form with files (`multipart/form-data`). Its body may be large, so it is read only after the draft
-/// or the session is found and the step is known to be writable. A client whose request is refused earlier has
-/// therefore sent little data.
+/// What `Content-Type` says about a form with files (`multipart/form-data`), and the maximum size of its body. The body may
+/// be large, so it is read late: for a draft, after the draft is found and the step is known to be writable; for an account,
+/// after the session is found; for a new draft, when there is room for the upload. A client whose request is refused
+/// earlier has therefore sent little data.
 struct FormWithFiles: Sendable {
     static let type = "multipart/form-data"
 
@@ -11,8 +12,8 @@ struct FormWithFiles: Sendable {
     /// body for the texts.
     let maximumBytes: Int
 
-    /// Returns nil if the media type is another one, if it has no valid boundary (RFC 2046 §5.1.1), or if the step has
-    /// no image field.
+    /// Returns nil if the media type is another one, if its boundary is missing, longer than 70 characters or not
+    /// printable ASCII, or if the step has no image field.
     init?(_ contentType: String?, to step: Step) {
         guard !step.images.isEmpty,
             let parts = contentType?.split(separator: ";").map({ $0.trimmingWhitespace() }),

@@ -13,10 +13,10 @@ struct HealthRoutes: Sendable {
 
     /// Succeeds if the process answers.
     @Sendable func live(_ request: Request, _ context: RequestScope) async throws -> Response {
-        Self.isLive
+        Self.liveResponse
     }
 
-    static var isLive: Response { Answer(json: ["status": "live"]).response }
+    static var liveResponse: Response { Answer(json: ["status": "live"]).response }
 
     /// Succeeds if the service can do its work and is not shutting down.
     @Sendable func ready(_ request: Request, _ context: RequestScope) async throws -> Response {

@@ -17,7 +17,7 @@ struct MetricsRoutes: Sendable {
                 body: ResponseBody(byteBuffer: ByteBuffer(string: monitor.exposition()))
             )
         }
-        router.get("health/live") { _, _ in HealthRoutes.isLive }
+        router.get("health/live") { _, _ in HealthRoutes.liveResponse }
         return router
     }
 }

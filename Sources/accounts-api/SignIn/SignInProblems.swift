@@ -10,8 +10,8 @@ extension SignInError: ProblemConvertible {
         case .noSession: .noSession
         case .idle: .idleSession
         case .confirmationRequired: .confirmationRequired
-        case .noSuchFactor: Problem(.notFound, "The account has no such factor.")
-        case .factorRequired: Problem(.factorRequired, "Every account has this factor.")
+        case .noSuchFactor: Problem(.notFound, "The factor cannot be changed: the account or the flow has none, this session has one factor, or it changed.")
+        case .factorRequired: Problem(.factorRequired, "Every account needs an authenticator app. Replace it instead of removing it.")
         case .refused(let refusals): .refused(refusals, in: context.language, of: context.flow)
         case .limited(let reached): .limited(reached)
         case .ticketExpired: .refused([Refusal("ticket", .codeExpired)], in: context.language)
@@ -27,14 +27,14 @@ extension Problem {
 
     static let noSession = Problem(
         .noSession,
-        "The request has no valid token of a session. Sign in.",
+        "The request has no valid token of a session or of an unfinished sign-in. Sign in.",
         [.next(.signIn), .init("reason", "unknown")],
         headers: challenge
     )
 
     static let idleSession = Problem(
         .noSession,
-        "The session is idle. Confirm it with the password.",
+        "The session is idle. Confirm it with the password, or sign in again if the account has none.",
         [.next(.confirm), .init("reason", "idle")],
         headers: challenge
     )
@@ -54,19 +54,19 @@ extension Problem {
 
     static let confirmationRequired = Problem(
         .confirmationRequired,
-        "The change needs a confirmation of the last ten minutes.",
+        "This needs a sign-in or a confirmation of the last ten minutes. Confirm the session first.",
         [.next(.confirm)]
     )
 
     static let codeRequired = Problem(
         .codeRequired,
-        "The password alone is not enough on this device. Ask for a mailed code first.",
+        "This device needs a mailed code before the next attempt. Ask for one.",
         [.next(.mailCode)],
         headers: challenge
     )
 }
 
-/// The request with which a client continues, as the member `next` of an answer names it.
+/// The next request of the client: the member `next` of an answer.
 enum SignInStep: String {
     case signIn = "sign-in"
     case mailCode = "mail-code"

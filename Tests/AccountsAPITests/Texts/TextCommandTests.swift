@@ -26,7 +26,7 @@ struct TextCommandTests {
             let run = try await CommandRun.of("texts", "check", file)
             let lines = run.output.split(separator: "\n").map(String.init)
             #expect(run.status == 0 && lines[0] == "\(file) is valid: 1 text")
-            #expect(lines[1] == "ja (日本語) lacks \(built - 1) texts, which are in English:")
+            #expect(lines[1] == "ja (日本語) lacks \(built - 1) texts; English is shown instead:")
             #expect(lines.contains("  words.back") && !lines.contains("  words.next") && lines.count == built + 1)
             let json = try await CommandRun.of("texts", "check", "--json", settings: ["TEXTS_FILE": file])
             let verdict = try json.json

@@ -4,7 +4,7 @@ import ArgumentParser
 extension ApplicationCommands {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists the applications of the file, without their secrets.",
+            abstract: "Lists the applications in APPLICATIONS_FILE, without their secrets.",
             discussion: """
                 EXAMPLE
                   accounts-api applications list --applications-file applications.yaml

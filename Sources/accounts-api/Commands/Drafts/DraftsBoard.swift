@@ -5,11 +5,11 @@ import UnixSignals
 extension DraftCommands {
     struct Board: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Draws unfinished sign-ups as cards, in one column per step.",
+            abstract: "Draws unfinished sign-ups as cards, in one column per step, the newest 100 of each.",
             discussion: """
                 A card shows the masked address, the age, the time left and the number of wrong codes (✗). The counts \
                 cover the newest 10,000 sign-ups. --watch updates the board every second: arrows (or h j k l) move, \
-                Enter shows a draft, / filters, x deletes a draft and e restarts its lifetime after a question, Esc \
+                Enter shows a draft, / filters, x deletes a draft and e restarts its lifetime, both after a question, Esc \
                 goes back, ? shows all keys, q quits.
 
                 EXAMPLES
@@ -49,7 +49,7 @@ extension DraftBoard {
 
 /// The board of `--watch`: handles keys, changes in the database and changes of the window size.
 ///
-/// Each query runs in its own task, so keys and signals never wait for the database.
+/// After the first query, queries run in other tasks than the keys and signals, which never wait for the database.
 private struct LiveBoard {
     let worker: Operator
 

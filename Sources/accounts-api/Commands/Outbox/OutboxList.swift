@@ -6,8 +6,9 @@ extension OutboxCommands {
         static let configuration = CommandConfiguration(
             abstract: "Lists mail with masked addresses, newest first.",
             discussion: """
-                --email finds waiting mail to the address, and all mail of its account and of unfinished sign-ups with \
-                it. It writes an audit record, as does --draft with an address or a username.
+                --email finds waiting mail to the address, and all mail of its account and of unfinished drafts with \
+                it. It writes an audit record for each mail that it finds, or one if it finds none. --draft with an \
+                address or a username writes audit records, too.
 
                 EXAMPLES
                   accounts-api outbox list --state waiting
@@ -17,9 +18,9 @@ extension OutboxCommands {
 
         @Option(help: "Only mail in this state: \(OutboxRow.State.allCases.map(\.rawValue).joined(separator: ", ")).")
         var state: OutboxRow.State?
-        @Option(help: "Only mail that this draft has caused: its id or first digits, its address or its username.")
+        @Option(help: "Only mail that this draft has caused. Pass the draft's id or its first digits, its address or its username.")
         var draft: DraftReference?
-        @Option(help: "Only mail to this e-mail address.") var email: String?
+        @Option(help: "Only mail of this e-mail address, as described above.") var email: String?
         @OptionGroup var page: PageFlags<Identity<Outbox>>
         @OptionGroup var flags: OperatorFlags
 

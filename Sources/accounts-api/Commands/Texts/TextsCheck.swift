@@ -6,7 +6,7 @@ extension TextCommands {
         static let configuration = CommandConfiguration(
             abstract: "Validates a file of texts as the server does; exits with 1 if it is invalid.",
             discussion: """
-                Prints all mistakes. Of a language that is not built in, it also lists the texts that remain in English. \
+                Prints all mistakes. For each language that is not built in, it also lists the texts that remain in English. \
                 Without FILE it validates TEXTS_FILE.
 
                 EXAMPLE
@@ -36,7 +36,7 @@ extension TextCommands {
             let notes = texts.missing.map { language, paths in
                 paths.isEmpty
                     ? "\(language.tag) (\(language.nativeName)) is complete"
-                    : "\(language.tag) (\(language.nativeName)) lacks \(counted(paths.count, "text")), which are in English:\n"
+                    : "\(language.tag) (\(language.nativeName)) lacks \(counted(paths.count, "text")); English is shown instead:\n"
                         + paths.map { "  \($0)" }.joined(separator: "\n")
             }
             return (["\(path) is valid: \(counted(texts.count, "text"))"] + notes).joined(separator: "\n")
