@@ -10,8 +10,13 @@ extension SignInError: ProblemConvertible {
         case .noSession: .noSession
         case .idle: .idleSession
         case .confirmationRequired: .confirmationRequired
-        case .noSuchFactor: Problem(.notFound, "The factor cannot be changed: the account or the flow has none, this session has one factor, or it changed.")
-        case .factorRequired: Problem(.factorRequired, "Every account needs an authenticator app. Replace it instead of removing it.")
+        case .noSuchFactor:
+            Problem(
+                .notFound,
+                "The factor cannot be changed: the account or the flow has none, this session has one factor, or it changed."
+            )
+        case .factorRequired:
+            Problem(.factorRequired, "Every account needs an authenticator app. Replace it instead of removing it.")
         case .refused(let refusals): .refused(refusals, in: context.language, of: context.flow)
         case .limited(let reached): .limited(reached)
         case .ticketExpired: .refused([Refusal("ticket", .codeExpired)], in: context.language)

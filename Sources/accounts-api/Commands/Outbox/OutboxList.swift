@@ -18,7 +18,10 @@ extension OutboxCommands {
 
         @Option(help: "Only mail in this state: \(OutboxRow.State.allCases.map(\.rawValue).joined(separator: ", ")).")
         var state: OutboxRow.State?
-        @Option(help: "Only mail that this draft has caused. Pass the draft's id or its first digits, its address or its username.")
+        @Option(
+            help:
+                "Only mail that this draft has caused. Pass the draft's id or its first digits, its address or its username."
+        )
         var draft: DraftReference?
         @Option(help: "Only mail of this e-mail address, as described above.") var email: String?
         @OptionGroup var page: PageFlags<Identity<Outbox>>
