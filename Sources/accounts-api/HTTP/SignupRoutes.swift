@@ -82,10 +82,11 @@ struct SignupRoutes: Sendable {
 
     @Sendable func cancel(_ request: Request, _ context: DraftContext) async throws -> Answer {
         try await signups.cancel(context.draft, at: request.expectedRevision(of: context.draft))
-        // Pages have `no-store`, but browsers keep some of them in memory for the back button.
+        // Pages have `no-store`, but browsers keep some of them in memory for the back button. The storage may have typed
+        // answers. Cookies are not cleared: one of them may be of a session.
         return Answer(
             status: .noContent,
-            headers: [.setCookie: cookie.clear.value, .clearSiteData: "\"cache\""]
+            headers: [.setCookie: cookie.clear.value, .clearSiteData: "\"cache\", \"storage\""]
         )
     }
 

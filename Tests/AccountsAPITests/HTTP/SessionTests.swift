@@ -63,7 +63,7 @@ struct SessionTests {
                 let kim = site.visitor()
                 try await kim.start()
                 let response = try await kim.send(path == "/signup" ? .delete : .post, path)
-                #expect(response.headers[.clearSiteData] == "\"cache\"")
+                #expect(response.headers[.clearSiteData] == "\"cache\", \"storage\"")
                 #expect(response.headers[.setCookie]?.contains("Max-Age=0") == true)
             }
         }
