@@ -9,8 +9,9 @@ internal import Synchronization
 /// one row, or only read, are *grouped*: those that wait at the same time share a transaction. Statements that may
 /// violate a constraint, and transactions of several statements, run *alone*.
 ///
-/// What has waited for a lock for 200 ms in a group, or for 500 ms alone, runs once more, alone, and may wait for 5 s. Such
-/// jobs leave one of these connections to others. If they have all others, the job fails.
+/// What has waited for a lock for 200 ms in a group, or for 100 ms alone, runs once more, alone, and may wait for 5 s. Such
+/// jobs leave one of the connections for what runs alone to others, if there are several; further ones wait until one of
+/// them has ended, or for their deadline.
 package final class Database: Sendable {
     private let grouped: LaneQueue
     private let alone: LaneQueue
@@ -43,8 +44,7 @@ package final class Database: Sendable {
                 conninfo: conninfo,
                 kind: kind,
                 queue: isGrouped ? grouped : alone,
-                // Members of a group wait for each other. A transaction waits for others that are only slow, too.
-                lockTimeout: .milliseconds(isGrouped ? 200 : 500),
+                lockTimeout: .milliseconds(isGrouped ? 200 : 100),
                 patientQueue: alone,
                 metrics: metrics,
                 logger: logger

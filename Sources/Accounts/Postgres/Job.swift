@@ -54,7 +54,7 @@ final class Job: Sendable {
         waiter?.resume(returning: outcome)
     }
 
-    /// Whether the job has waited too long for a lock in a group, and goes on alone.
+    /// Whether the job has waited too long for a lock, and runs again alone with a longer timeout.
     var isPatient: Bool {
         get { state.withLock { $0.isPatient } }
         set { state.withLock { $0.isPatient = newValue } }

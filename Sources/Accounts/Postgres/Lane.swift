@@ -19,8 +19,7 @@ struct Lane {
     let queue: LaneQueue
     /// The maximum wait of a statement for a lock.
     var lockTimeout = Duration.seconds(5)
-    /// The queue that gets a job that has waited too long for a lock. There it may wait for ``patientLockTimeout``. If such
-    /// jobs have all lanes of that queue but one, the job fails instead.
+    /// The queue that gets a job that has waited too long for a lock. There it may wait for ``patientLockTimeout``.
     var patientQueue: LaneQueue?
     var metrics = Metrics()
     let logger: Logger

@@ -10,6 +10,8 @@ struct Waiting {
     /// same time.
     let groupLimit: Int
     private(set) var jobs: [Job] = []
+    /// Jobs that have waited too long for a lock, and run again when fewer such jobs do. They are not in `jobs`.
+    private(set) var parked: [Job] = []
     /// The number of lanes that have a connection, or that have not failed to connect since the start or since they
     /// lost it.
     private(set) var lanesUp: Int
@@ -61,10 +63,37 @@ struct Waiting {
         if job.deadline <= now { return .refused(Self.overdue) }
         if isStopped { return .refused("the service is stopping") }
         if lanesUp == 0 { return .refused(downReason) }
-        if jobs.count >= capacity { return .refused("the queue is full") }
+        if jobs.count + parked.count >= capacity { return .refused("the queue is full") }
         jobs.append(job)
         return .taken(wake: shouldWakeLane())
     }
+
+    /// Adds a job that has waited too long for a lock. It runs again, and may wait for long, at once or when another such
+    /// job has ended: such jobs have all lanes but one, or the only lane.
+    mutating func addPatient(_ job: Job, at now: ContinuousClock.Instant = .now) -> Admission {
+        if job.deadline <= now { return .refused(Self.overdue) }
+        if isStopped { return .refused("the service is stopping") }
+        if lanesUp == 0 { return .refused(downReason) }
+        if jobs.count + parked.count >= capacity { return .refused("the queue is full") }
+        parked.append(job)
+        return .taken(wake: unpark())
+    }
+
+    /// Moves parked jobs to the queue while there may be more patient jobs. Returns whether the caller must wake a lane.
+    private mutating func unpark() -> Bool {
+        var hasMoved = false
+        while !parked.isEmpty, patientJobs < max(1, lanesUp - 1) {
+            let job = parked.removeFirst()
+            if job.isAnswered { continue }
+            job.isPatient = true
+            jobs.append(job)
+            hasMoved = true
+        }
+        return hasMoved && shouldWakeLane()
+    }
+
+    /// The number of jobs, waiting and sent, that may wait for a lock for long.
+    private var patientJobs: Int { (jobs + running.values.joined()).count(where: \.isPatient) }
 
     /// Whether the caller must wake a lane for the waiting jobs. If so, this function counts the wakeup as sent.
     mutating func shouldWakeLane() -> Bool {
@@ -110,20 +139,25 @@ struct Waiting {
         if openGroup == group { openGroup = nil }
     }
 
-    /// Forgets the group. Called when all its jobs are answered.
-    mutating func endGroup(_ group: Int) {
+    /// Forgets the group. Called when all its jobs are answered or wait again. Returns whether the caller must wake a lane.
+    @discardableResult
+    mutating func endGroup(_ group: Int) -> Bool {
         closeGroup(group)
         running[group] = nil
+        return unpark()
     }
 
     /// Removes the waiting jobs whose deadline has passed. Returns them, and the sent jobs whose deadline has passed.
     mutating func expire(at now: ContinuousClock.Instant) -> Expired {
         var expired = Expired()
-        expired.unsent = jobs.filter { $0.deadline <= now }
-        if !expired.unsent.isEmpty { jobs.removeAll { $0.deadline <= now } }
+        expired.unsent = (jobs + parked).filter { $0.deadline <= now }
+        if !expired.unsent.isEmpty {
+            jobs.removeAll { $0.deadline <= now }
+            parked.removeAll { $0.deadline <= now }
+        }
         let sent = running.values.joined()
         expired.sent = sent.filter { $0.deadline <= now }
-        expired.next = (jobs + sent).lazy.map(\.deadline).filter { $0 > now }.min()
+        expired.next = (jobs + parked + sent).lazy.map(\.deadline).filter { $0 > now }.min()
         return expired
     }
 
@@ -151,9 +185,6 @@ struct Waiting {
         return lanesUp == 0 ? drain() : []
     }
 
-    /// The number of jobs, waiting and sent, that may wait for a lock for long.
-    var patientJobs: Int { (jobs + running.values.joined()).count(where: \.isPatient) }
-
     mutating func laneIsStillDown(_ reason: String) {
         downReason = reason
     }
@@ -165,8 +196,8 @@ struct Waiting {
     }
 
     private mutating func drain() -> [Job] {
-        defer { jobs = [] }
-        return jobs
+        defer { (jobs, parked) = ([], []) }
+        return jobs + parked
     }
 }
 
@@ -200,24 +231,18 @@ final class LaneQueue: Sendable {
         return job
     }
 
-    /// Queues a job that may wait for a lock for long. Returns false if such jobs have all lanes but one. A queue with one
-    /// lane takes one such job.
+    /// Queues a job that has waited too long for a lock, so that it may wait longer. Returns false if it must fail.
     func submitPatient(_ job: Job) -> Bool {
-        let admission = waiting.withLock { waiting in
-            guard waiting.patientJobs < max(1, waiting.lanesUp - 1) else { return Waiting.Admission.refused("busy") }
-            job.isPatient = true
-            return waiting.add(job)
-        }
-        guard case .taken(let wake) = admission else { return false }
+        guard case .taken(let wake) = waiting.withLock({ $0.addPatient(job) }) else { return false }
         if wake { signal(wakeup) }
         return true
     }
 
     func takeGroup() -> Waiting.Group? { waiting.withLock { $0.takeGroup() } }
 
-    /// Called by a lane that takes the next group itself, so that no other lane must be woken.
+    /// Called by a lane that takes the next group itself, so that another lane is woken only for jobs that were parked.
     func groupHasEnded(_ number: Int) {
-        waiting.withLock { $0.endGroup(number) }
+        if waiting.withLock({ $0.endGroup(number) }) { signal(wakeup) }
     }
 
     func groupTakesLong(_ number: Int) {
@@ -239,7 +264,7 @@ final class LaneQueue: Sendable {
     func wakeUp() { waiting.withLock { $0.wakeUp() } }
     var isStopped: Bool { waiting.withLock { $0.isStopped } }
     /// The numbers of waiting jobs and of lanes that are up.
-    var load: (jobs: Int, lanes: Int) { waiting.withLock { ($0.jobs.count, $0.lanesUp) } }
+    var load: (jobs: Int, lanes: Int) { waiting.withLock { ($0.jobs.count + $0.parked.count, $0.lanesUp) } }
 
     /// Called by a lane that was woken. Does nothing if another lane has consumed the wakeup.
     func consumeWakeup() {

@@ -233,7 +233,7 @@ struct LaneTests {
         }
     }
 
-    @Test func `a statement that waits for a locked row goes on in the patient queue, unless that is busy`()
+    @Test func `a statement that waits for a locked row goes on in the patient queue, at most one on two lanes`()
         async throws
     {
         try session.run("INSERT INTO parents VALUES (1)")
@@ -243,9 +243,10 @@ struct LaneTests {
             let update: SQL = "UPDATE parents SET id = id WHERE id = 1 RETURNING id"
             let first = lane.submit(update)
             while patient.load.jobs == 0 { await Task.yield() }
-            #expect(await lane.submit(update).failure()?.sqlState == "55P03")
+            let second = lane.submit(update)
+            while patient.load.jobs == 1 { await Task.yield() }
             #expect(try await lane.submit("SELECT 1").rows().only.decode(Int.self) == 1)
-            #expect(!first.isAnswered)
+            #expect(!first.isAnswered && first.isPatient && !second.isAnswered && !second.isPatient)
 
             let patientLane = Lane(conninfo: lane.conninfo, queue: patient, logger: .silent)
             let thread = DedicatedThread(named: "patient") { patientLane.run() }
@@ -256,6 +257,7 @@ struct LaneTests {
             _ = try await session.waitUntilSomebodyIsBlocked()
             try holder.run("COMMIT")
             #expect(try await first.rows().only.decode(Int.self) == 1)
+            #expect(try await second.rows().only.decode(Int.self) == 1)
         }
     }
 
