@@ -63,6 +63,7 @@ package enum Schema {
         Script("write_logout", PackageResources.write_logout_sql),
         Script("claim_deliveries", PackageResources.claim_deliveries_sql),
         Script("claim_logouts", PackageResources.claim_logouts_sql),
+        Script("due_applications", PackageResources.due_applications_sql),
         Script("undo_account", PackageResources.undo_account_sql),
         Script("pepper_usage", PackageResources.pepper_usage_sql),
         Script("password_hash", PackageResources.password_hash_sql),

@@ -2,7 +2,8 @@
 -- `claim` is new for each call, and in the rows until the attempts have failed.
 --
 -- A delivery waits for all earlier ones of its application and account. A claimed one is due again after two minutes, in
--- case the server dies. An application that keeps failing gets one at a time: no other while one is claimed.
+-- case the server dies. An application that keeps failing gets one at a time: no other while one is claimed,
+-- unless two servers claim at the same moment.
 
 CREATE OR REPLACE FUNCTION claim_deliveries(places jsonb, claim uuid)
     RETURNS TABLE (application text, event uuid, attempts bigint, type text, sequence bigint, created_at timestamptz,

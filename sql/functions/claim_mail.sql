@@ -2,7 +2,8 @@
 -- of the server have encrypted; it leaves other mail to the servers that have the keys.
 --
 -- A mail waits while another one to its recipient is in delivery, or is due and older. So the mails of an address arrive
--- in order, except that one the mail server has postponed does not hold up those after it.
+-- in order, except that one that the mail server has postponed, or that this server cannot decrypt, does not hold up those
+-- after it.
 --
 -- Somebody waits for a mail that is useless within a day, such as one with a code: its next attempts follow after 5, 15 and
 -- 45 seconds, and then every two minutes. After ten minutes each waits as long as the mail is old, up to four hours. Those of

@@ -42,18 +42,7 @@ struct EventQueue: Sendable {
     /// The ids of the applications for which an event or a logout is due now. An event may be due and still wait for an
     /// earlier one of its account.
     func dueApplications() async throws(DatabaseError) -> (events: [String], logouts: [String]) {
-        let rows = try await database.read(
-            """
-            SELECT id, event.is_due IS NOT NULL, logout.is_due IS NOT NULL
-              FROM applications
-              LEFT JOIN LATERAL (SELECT true AS is_due FROM deliveries
-                                  WHERE applications.state = 'on' AND paused_until <= now() AND application = id
-                                    AND deliveries.state = 'waiting' AND due_at <= now() LIMIT 1) AS event ON true
-              LEFT JOIN LATERAL (SELECT true AS is_due FROM logouts
-                                  WHERE application = id AND due_at <= now() LIMIT 1) AS logout ON true
-             WHERE event.is_due OR logout.is_due
-            """
-        )
+        let rows = try await database.read("SELECT application, has_event, has_logout FROM due_applications()")
         var (events, logouts): ([String], [String]) = ([], [])
         for row in rows {
             let (id, hasEvent, hasLogout) = try row.decode(String.self, Bool.self, Bool.self)

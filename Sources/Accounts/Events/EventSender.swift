@@ -6,8 +6,8 @@ internal import ServiceLifecycle
 /// do so at once.
 ///
 /// An application gets the events of one account one after another, and those of several accounts at the same time.
-/// The endpoints for which something is due share the requests of a server, at most eight each, so a slow one does not hold
-/// up the others.
+/// The endpoints for which something is due share the requests of a server, at most eight each, so a single slow one does
+/// not hold up the others.
 package struct EventSender: Sendable {
     private let subscribers: @Sendable () -> [EventSubscriber]
     private let queue: EventQueue
