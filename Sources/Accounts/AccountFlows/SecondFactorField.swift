@@ -236,7 +236,10 @@ extension Signups {
     /// Throws `superseded` if the account has changed since the draft found it, so that no code can be right.
     private func endIfSuperseded(_ draft: Draft) async throws(SubmitError) {
         let hasEnded = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
-            try await endIfOutdated(draft)
+            // Most wrong codes are only wrong, so a transaction would be wasted on them.
+            let isUsable: SQL = "SELECT \(Self.isUsable(draft.values.subject))"
+            if try await database.read(isUsable).only.decode(Bool.self) { return false }
+            return try await endIfOutdated(draft)
         }
         if hasEnded { throw .find(.ended(.superseded)) }
     }

@@ -112,8 +112,8 @@ extension Signups {
             for field in step.fields where field.kind.isCredential && draft.values.contains(field.name) {
                 context.values[field.name] = nil
                 context.values.validFlow = nil
-                // An optional step without its answer would count as skipped.
-                if step.isOptional { context.values.answered.remove(step.name) }
+                // Otherwise a step that needs no answer would count as complete.
+                context.values.empty(step.name)
             }
         }
         return (context.values, SignupProgress(of: context).step)

@@ -177,11 +177,12 @@ extension Operation {
         var all: [Problem.Slug] = [.internal, .unavailable]
         if act.isHealth { return all + act.problems }
         all.append(.malformedRequest)
+        if act != .checkSession { all.append(.rateLimited) }
         if isNegotiated { all.append(.notAcceptable) }
         if method != .get, checksOrigin { all.append(.forbiddenOrigin) }
         if needsDraft { all += [.noDraft, .draftExpired] }
         if needsSession { all.append(.noSession) }
         if act.body != .none { all += [.tooLarge, .unsupportedMediaType] }
-        return all + act.problems
+        return all + act.problems.filter { !all.contains($0) }
     }
 }

@@ -231,7 +231,8 @@ extension Routes {
         if operation.isNegotiated { group.add(middleware: Negotiation(hasPages: operation.hasPages)) }
         if !operation.act.isHealth {
             let cookie = operation.readsSession ? cookies.session : site.cookie
-            group.add(middleware: ClientLimit(proxies: proxies, limiter: clientLimiter))
+            let limiter = operation.act == .checkSession ? nil : clientLimiter
+            group.add(middleware: ClientLimit(proxies: proxies, limiter: limiter))
             group.add(middleware: TokenReader(cookie: cookie))
         }
         if operation.checksOrigin {

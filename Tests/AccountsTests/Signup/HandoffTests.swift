@@ -98,6 +98,41 @@ struct HandoffTests {
         }
     }
 
+    @Test func `a step that needs no authenticator is open again when the draft has lost it`() async throws {
+        let flow = """
+            flow: f
+            version: 1
+            steps:
+              - {name: email, title: E, fields: [{name: email, kind: email, identifier: true, label: E}]}
+              - {name: code, title: C, fields: [{name: code, kind: code, proves: email, label: C}]}
+              - {name: password, title: P, fields: [{name: password, kind: password, min: 15, label: P}]}
+              - {name: totp, title: A, fields: [{name: totp, kind: totp, required: false, label: A}]}
+            """
+        try await TestSignups.with(flow: flow) { service in
+            var draft = try await service.submit(["email": "kim@example.com"], to: "email", of: service.start())
+            let code = try await service.readCode(for: "kim@example.com")
+            draft = try await service.submit(["code": .string(code)], to: "code", of: draft)
+            draft = try await service.submit(
+                ["password": .password("a pass phrase of mine")],
+                to: "password",
+                of: draft
+            )
+            let step = try #require(service.signups.flow.step(named: "totp"))
+            let enrolment = try #require(try await service.signups.enrolment(at: step, of: draft))
+            let digits = TOTP.code(enrolment.secret.base32Bytes, step: TOTP.timeStep(at: enrolment.now))
+            draft = try await service.submit(["totp": .string(digits)], to: "totp", of: draft)
+            #expect(service.signups.progress(of: draft).isReady)
+            try await service.signups.handOff(draft)
+            let (moved, _) = try await service.signups.resume(service.link())
+            let again = try await service.submit(
+                ["password": .password("a pass phrase of mine")],
+                to: "password",
+                of: moved
+            )
+            #expect(service.signups.progress(of: again).next?.name == "totp")
+        }
+    }
+
     @Test func `a late write of the first device is rejected`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "code")

@@ -6,10 +6,12 @@ import Hummingbird
 ///
 /// The limit of connections is not enough: a client may close a connection before the answer, and the work for it goes
 /// on. One client could so fill the queue to the database. Requests without an address of a client, such as those that a
-/// trusted proxy sends by itself, are not counted.
+/// trusted proxy sends by itself, are not counted. The checks that a proxy makes for a page of an application have no limit,
+/// because a browser may load many parts of a page at once.
 struct ClientLimit: RouterMiddleware {
     let proxies: Proxies
-    let limiter: ConcurrencyLimiter
+    /// Nil for requests without a limit.
+    let limiter: ConcurrencyLimiter?
 
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         guard let client = proxies.client(context.peer, request.headers) else {
@@ -18,10 +20,10 @@ struct ClientLimit: RouterMiddleware {
         let network = Network(client)
         var context = context
         context.network = network
-        if proxies.isTrusted(client) { return try await next(request, context) }
+        guard let limiter, !proxies.isTrusted(client) else { return try await next(request, context) }
         guard limiter.acquire(for: network) else {
             throw Problem(
-                .unavailable,
+                .rateLimited,
                 "Too many requests of this network are being answered. Send fewer at the same time.",
                 headers: [.retryAfter: "1"]
             )

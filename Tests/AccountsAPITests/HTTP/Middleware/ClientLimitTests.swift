@@ -58,7 +58,7 @@ struct ClientLimitTests {
                 let (third, others, own) = (
                     try await send(from: client), try await send(from: other), try await send(from: nil)
                 )
-                #expect(third == .unavailable && others == nil && own == nil)
+                #expect(third == .rateLimited && others == nil && own == nil)
             }
             let afterwards = try await send(from: client)
             #expect(second == nil && afterwards == nil)
