@@ -503,7 +503,11 @@ def test_a_change_leads_back_to_the_review(person):
     kim = person().go_to("review")
     assert "February 28, 2001" in kim.text and PASSWORD not in kim.text
     kim.find("a[href='/signup/profile?review']").click()
-    kim.wait_for_path("/signup/profile")
+    kim.wait_for_path("/signup/profile?review")
+    kim.find("[data-back]").click()
+    kim.wait_for_path("/signup/review")
+    kim.find("a[href='/signup/profile?review']").click()
+    kim.wait_for_path("/signup/profile?review")
     kim.type("display_name", "Kim")
     kim.press_next()
     kim.wait_for_path("/signup/review")
