@@ -60,10 +60,7 @@ struct Waiting {
 
     /// Adds the job to the queue, or refuses it with a reason.
     mutating func add(_ job: Job, at now: ContinuousClock.Instant = .now) -> Admission {
-        if job.deadline <= now { return .refused(Self.overdue) }
-        if isStopped { return .refused("the service is stopping") }
-        if lanesUp == 0 { return .refused(downReason) }
-        if jobs.count + parked.count >= capacity { return .refused("the queue is full") }
+        if let reason = refusal(of: job, at: now) { return .refused(reason) }
         jobs.append(job)
         return .taken(wake: shouldWakeLane())
     }
@@ -71,12 +68,17 @@ struct Waiting {
     /// Adds a job that has waited too long for a lock. It runs again, and may wait for long, at once or when another such
     /// job has ended: such jobs have all lanes but one, or the only lane.
     mutating func addPatient(_ job: Job, at now: ContinuousClock.Instant = .now) -> Admission {
-        if job.deadline <= now { return .refused(Self.overdue) }
-        if isStopped { return .refused("the service is stopping") }
-        if lanesUp == 0 { return .refused(downReason) }
-        if jobs.count + parked.count >= capacity { return .refused("the queue is full") }
+        if let reason = refusal(of: job, at: now) { return .refused(reason) }
         parked.append(job)
         return .taken(wake: unpark())
+    }
+
+    /// Returns the reason why the queue does not take the job; nil if it does.
+    private func refusal(of job: Job, at now: ContinuousClock.Instant) -> String? {
+        if job.deadline <= now { return Self.overdue }
+        if isStopped { return "the service is stopping" }
+        if lanesUp == 0 { return downReason }
+        return jobs.count + parked.count >= capacity ? "the queue is full" : nil
     }
 
     /// Moves parked jobs to the queue while there may be more patient jobs. Returns whether the caller must wake a lane.

@@ -175,6 +175,38 @@ struct WaitingTests {
         #expect(ended.sent.isEmpty && ended.next == nil)
     }
 
+    @Test(arguments: [(1, 1), (2, 1), (3, 2)])
+    func `jobs that may wait for a lock for long leave a lane to others, and the next one follows when one has ended`(
+        lanes: Int,
+        atOnce: Int
+    ) {
+        var waiting = Waiting(capacity: 9, lanes: lanes, groupLimit: 1)
+        let jobs = (0..<atOnce + 1).map { _ in read() }
+        for job in jobs { _ = waiting.addPatient(job) }
+        let other = read()
+        _ = waiting.add(other)
+        #expect(jobs.map(\.isPatient) == Array(repeating: true, count: atOnce) + [false])
+        let groups = (0..<atOnce).map { _ in waiting.takeGroup()! }
+        #expect(waiting.takeGroup()?.jobs.first === other, "the last job is parked")
+        #expect(waiting.takeGroup() == nil)
+        waiting.endGroup(groups[0].number)
+        #expect(waiting.takeGroup()?.jobs.first === jobs[atOnce] && jobs[atOnce].isPatient)
+    }
+
+    @Test func `a parked job counts as waiting, and is answered at its deadline or when the queue stops`() {
+        let start = ContinuousClock.now
+        let jobs = [3, 1, 2].map { Job(["SELECT 1"], by: start + .seconds($0)) }
+        var waiting = Waiting(capacity: 3, lanes: 1, groupLimit: 1)
+        for job in jobs { _ = waiting.addPatient(job, at: start) }
+        #expect(waiting.addPatient(read(), at: start) == .refused("the queue is full"))
+        #expect(waiting.add(read(), at: start) == .refused("the queue is full"))
+        let expired = waiting.expire(at: start + .seconds(1))
+        #expect(expired.unsent.map(ObjectIdentifier.init) == [ObjectIdentifier(jobs[1])])
+        #expect(expired.next == start + .seconds(2))
+        #expect(waiting.stop().map(ObjectIdentifier.init) == [jobs[0], jobs[2]].map(ObjectIdentifier.init))
+        #expect(waiting.addPatient(read(), at: start) == .refused("the service is stopping"))
+    }
+
     @Test func `a job whose deadline has passed is refused`() {
         let start = ContinuousClock.now
         var waiting = Waiting(capacity: 9, lanes: 1)
