@@ -211,7 +211,7 @@ extension Signups {
         case invalidLink
         /// The draft changed in the meantime.
         case changed
-        /// Less than about two seconds remain until the deadline, so that nobody might learn the new token. The limits are
+        /// The deadline is less than about two seconds away, so the client might not learn the new token. The limits are
         /// consumed all the same.
         case tooLate
     }
