@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Connections", .freshDatabase, .timeLimit(.minutes(3)))
 struct ConnectionGuardTests {
-    private func exchange(_ request: String, within limits: ConnectionLimits = ConnectionLimits()) async throws
+    private func exchange(_ request: String, within limits: ConnectionLimits = .lavish) async throws
         -> String
     {
         let responses = AsyncStream<String>.makeStream()
@@ -80,7 +80,7 @@ struct ConnectionGuardTests {
         "PUT /signup/email HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{",
     ])
     func `a request that takes too long to arrive ends the connection`(part: String) async throws {
-        var limits = ConnectionLimits()
+        var limits = ConnectionLimits.lavish
         limits.firstHeader = .milliseconds(100)
         limits.body = .milliseconds(100)
         let response = try await exchange(part, within: limits)
@@ -88,7 +88,7 @@ struct ConnectionGuardTests {
     }
 
     @Test func `a connection is closed if no request follows a body that ends after its response`() async throws {
-        var limits = ConnectionLimits()
+        var limits = ConnectionLimits.lavish
         limits.nextHeader = .milliseconds(100)
         try await TestServer.with(.socket, connections: limits) { site in
             let port = try #require(site.client.port)
@@ -107,7 +107,7 @@ struct ConnectionGuardTests {
 
     @Test(arguments: [false, true])
     func `the connections of a client are limited, but not those of a trusted proxy`(isTrusted: Bool) async throws {
-        var limits = ConnectionLimits()
+        var limits = ConnectionLimits.lavish
         // The test client of the server holds one of the three connections.
         limits.connectionsOfClient = 3
         let proxies = try isTrusted ? [#require(IPBlock("127.0.0.1"))] : []
@@ -285,7 +285,7 @@ struct ConnectionGuardTests {
     }
 
     @Test func `an idle connection is closed`() async throws {
-        var limits = ConnectionLimits()
+        var limits = ConnectionLimits.lavish
         limits.nextHeader = .milliseconds(100)
         let response = try await exchange("GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n", within: limits)
         #expect(response.hasPrefix("HTTP/1.1 200") && response.hasSuffix(#"{"status":"live"}"#))

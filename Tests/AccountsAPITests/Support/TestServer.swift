@@ -32,7 +32,7 @@ struct TestServer: Sendable {
         languages: [Language] = Language.builtIn,
         limits: Limits? = .lavish,
         trustedProxies: [IPBlock] = [],
-        connections: ConnectionLimits = ConnectionLimits(),
+        connections: ConnectionLimits = .lavish,
         keyMismatch: KeyMismatch? = nil,
         hasApplications: Bool = false,
         applicationsFile: String = RelyingParty.file,
@@ -119,4 +119,14 @@ struct TestServer: Sendable {
 extension Patience {
     /// Longer than any test takes, except tests of deadlines.
     static let lavish = Patience(request: .seconds(120), readiness: .seconds(120))
+}
+
+extension ConnectionLimits {
+    /// With longer times than any test takes. The test client connects before the body of a test, which may need more
+    /// than the ten seconds of a real first request on a busy machine.
+    static let lavish = {
+        var limits = ConnectionLimits()
+        (limits.firstHeader, limits.nextHeader, limits.body) = (.hours(1), .hours(1), .hours(1))
+        return limits
+    }()
 }
