@@ -181,7 +181,7 @@ def test_a_sign_up_that_goes_on_elsewhere_is_no_error(person):
     kim.browser.delete_all_cookies()
     kim.browser.add_cookie({"name": "signup", "value": cookie["value"]})
     kim.open("/signup")
-    text = "This sign-up was continued on another device. You can also start a new one here."
+    text = "You continued this sign-up in another browser or on another device. You can also start a new one here."
     assert notice(kim) == ("status", text)
 
 

@@ -4,8 +4,8 @@ enum WriteResult {
     case written(Draft)
     /// Another request has written first, or the draft has ended. Read the draft again.
     case overtaken
-    /// The name in that field belongs to an account or to another draft.
-    case taken(FieldName)
+    /// The name belongs to an account or to another draft.
+    case taken(LeaseRequest)
     case limited(LimitReached)
 }
 
@@ -75,7 +75,7 @@ extension Signups {
         let limits = change.effects.flatMap(\.limits)
         let laterLimits = change.effects.flatMap(\.laterLimits)
         let isUnchanged = change.effects.compactMap(\.condition).reduce(exists(draft)) { "\($0) AND \($1)" as SQL }
-        let isNameFree = change.leases.reduce("true") { "\($0) AND NOT \(isTaken($1, except: draft.id))" as SQL }
+        let isNameFree = change.leases.reduce("true") { "\($0) AND NOT \(isTaken($1, from: draft))" as SQL }
         let isAllowed: SQL = "\(Self.flag("unchanged")) AND \(Self.isWithinLimits)"
         let update: SQL = """
             \(update(of: draft, by: change, sealed, to: progress(of: draft, by: change).step))
@@ -97,7 +97,7 @@ extension Signups {
         if let reached = try exceeded(laterLimits, rows[locks.count + 2]) { return .limited(reached) }
         guard let row = rows[beginning.count + leases.count].first else {
             let isUnchanged = try rows[locks.count].only.decode(String.self) == "true"
-            return isUnchanged ? change.leases.first.map { .taken($0.field) } ?? .overtaken : .overtaken
+            return isUnchanged ? change.leases.first.map(WriteResult.taken) ?? .overtaken : .overtaken
         }
         outbox.wakeSender()
         let (revision, now, expiresAt) = try row.decode(Int.self, Date.self, Date.self)

@@ -116,7 +116,12 @@ extension Signups {
             case .written(let revised):
                 count(step, before: now, after: revised)
                 return Outcome(draft: revised, cleared: change.cleared, recoveryCodes: change.recoveryCodes)
-            case .taken(let field): throw .refused([Refusal(field, .taken)])
+            case .taken(let lease):
+                let isFree = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
+                    try await endLostDraft(holding: lease, for: now)
+                }
+                if !isFree { throw .refused([Refusal(lease.field, .taken)]) }
+                return nil
             case .limited(let reached): throw .limited(reached)
             case .overtaken: return nil
             }
@@ -224,7 +229,7 @@ extension Signups {
         _ leases: [LeaseRequest],
         _ draft: Draft
     ) async throws(SubmitError) {
-        let isNameFree = leases.reduce("true") { "\($0) AND NOT \(isTaken($1, except: draft.id))" as SQL }
+        let isNameFree = leases.reduce("true") { "\($0) AND NOT \(isTaken($1, from: draft))" as SQL }
         let isAllowed: SQL = "\(Self.isWithinLimits) AND \(Self.flag("free"))"
         let statements = [
             consume(limits), "SELECT \(Self.setFlag("free", isNameFree))", peek(laterLimits, when: isAllowed),

@@ -144,7 +144,8 @@ extension ProblemKind {
                 meaning: """
                     The token does not open a sign-up any more. `reason` says why: `expired`, `cancelled`, \
                     `superseded` (another sign-up that had verified the same address was committed), \
-                    `continued-elsewhere` (it was moved to another device), or `account-erased` (it became an account, \
+                    `continued-elsewhere` (it was moved to another device, or another sign-up that has verified the same \
+                    address has taken its username), or `account-erased` (it became an account, \
                     which was deleted).
                     """,
                 remedy:

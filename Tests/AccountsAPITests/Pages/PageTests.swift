@@ -527,7 +527,7 @@ struct PageTests {
             let typo = try await PageVisitor(site).post("/signup/resume", "code=\(code)")
             #expect(typo.status == 422 && typo.has("name=\"code\"") && typo.has("href=\"/sign-in\""))
             let old = try await desk.open("/signup")
-            #expect(old.status == 410 && old.has("This sign-up was continued on another device"))
+            #expect(old.status == 410 && old.has("You continued this sign-up in another browser or on another device"))
             #expect(old.has("class=\"news\" role=\"status\""))
         }
     }

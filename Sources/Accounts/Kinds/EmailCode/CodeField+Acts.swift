@@ -148,4 +148,12 @@ extension Signups {
         }
         return nil
     }
+
+    /// The digests of the address that identifies the account, if the draft has proved it; otherwise none.
+    func provedDigests(of draft: Draft) -> [[UInt8]] {
+        guard let (field, code) = flow.provedIdentifier, draft.proofs[code.name]?.isProved == true,
+            let address = draft.values.address(in: field.name)
+        else { return [] }
+        return addressDigests(address)
+    }
 }

@@ -4,9 +4,9 @@ extension Signups {
     /// The effect that makes a new code for the address, and the mail with it.
     ///
     /// If a sign-up or a change of address names an address that has an account, no code can be correct, and the mail
-    /// is a notice to its owner, at most once a day. If a recovery names an address without an account, no code can be
+    /// is a notice to its owner, at most once an hour. If a recovery names an address without an account, no code can be
     /// correct, and no mail is sent. Everything else is the same, so that responses do not reveal which addresses have
-    /// an account. Response times must not reveal it either: every address consumes a daily limit and gets a row in the
+    /// an account. Response times must not reveal it either: every address consumes the limit of an hour and gets a row in the
     /// outbox, even if no mail is sent.
     ///
     /// - Parameter last: the generation of the previous code; nil if there was none.
@@ -67,11 +67,11 @@ extension Signups {
             from: network,
             on: draft.now
         )
-        let daily = Limit(1, per: .seconds(86_400))
+        let hourly = Limit(1, per: .seconds(3600))
         let subject = [Array(address.rawValue.utf8)] + purpose.limitSubject
-        let notice = charge("notice", daily, subject)
+        let notice = charge("notice", hourly, subject)
         // Counts instead of `notice` if the code is valid, so that all addresses take the same time.
-        let placeholder = charge("no notice", daily, subject)
+        let placeholder = charge("no notice", hourly, subject)
         let codeDigest = codeDigests(digits, of: draft.id, address: address, generation: generation)[0]
         return replaceMail(of: field, from: draft, to: address, when: condition) + [
             """

@@ -7,6 +7,9 @@ struct LeaseRequest {
 
 /// A public name belongs to the first draft that submits it, until that draft ends. Until then, no other draft can take
 /// the name, and no account can be renamed to it. So the commit finds the name free, unless an import has taken it.
+///
+/// Somebody who has lost a sign-up, for example with the cookies of a browser, can get its name again: a draft that has
+/// proved the same address and submits the name ends the lost one.
 extension Signups {
     /// A statement that leases the name to the draft. Does nothing if an account or another open draft has the name.
     ///
@@ -16,7 +19,7 @@ extension Signups {
         return """
             INSERT INTO leases (kind, value, draft, until)
             SELECT \(request.kind), \(digest), id, ends_at FROM \(table(of: draft.id))
-             WHERE \(condition) AND NOT \(isTaken(request, except: draft.id))
+             WHERE \(condition) AND NOT \(isTaken(request, from: draft))
             ON CONFLICT (kind, value) DO UPDATE SET draft = excluded.draft, until = excluded.until
              WHERE leases.draft = excluded.draft OR NOT \(isHeld("leases"))
             """
@@ -30,18 +33,36 @@ extension Signups {
         """
     }
 
-    func isTaken(_ request: LeaseRequest, except draft: ID<Draft>) -> SQL {
-        isTaken(request.name, request.kind, except: draft)
+    /// Whether the draft cannot get the name, as SQL: it belongs to an account, or to an open draft of somebody else.
+    func isTaken(_ request: LeaseRequest, from draft: Draft) -> SQL { isTaken(request.name, request.kind, from: draft) }
+
+    /// - Parameter draft: nil if an account is to get the name.
+    func isTaken(_ name: String, _ kind: String, from draft: Draft? = nil) -> SQL {
+        let digests = draft.map(provedDigests) ?? []
+        return """
+            (EXISTS (SELECT FROM identifiers WHERE kind = \(kind) AND value = \(name))
+             OR EXISTS (SELECT FROM leases other
+                         WHERE other.kind = \(kind) AND other.value = ANY (\(ByteStrings(nameDigests(name, kind))))
+                           AND other.draft IS DISTINCT FROM \(draft?.id) AND \(isHeld("other", byDraftWithout: digests))))
+            """
     }
 
-    /// Whether the name belongs to an account or to an open draft, as SQL. A name of `draft` itself does not count.
-    func isTaken(_ name: String, _ kind: String, except draft: ID<Draft>? = nil) -> SQL {
-        """
-        (EXISTS (SELECT FROM identifiers WHERE kind = \(kind) AND value = \(name))
-         OR EXISTS (SELECT FROM leases other
-                     WHERE other.kind = \(kind) AND other.value = ANY (\(ByteStrings(nameDigests(name, kind))))
-                       AND other.draft IS DISTINCT FROM \(draft) AND \(isHeld("other"))))
-        """
+    /// Ends the other draft that has leased the name, if both drafts have proved the same address. Returns whether a
+    /// draft has ended.
+    func endLostDraft(holding request: LeaseRequest, for draft: Draft) async throws(DatabaseError) -> Bool {
+        let digests = provedDigests(of: draft)
+        if digests.isEmpty { return false }
+        let names = ByteStrings(nameDigests(request.name, request.kind))
+        let end = end(
+            in: "drafts",
+            where: """
+                id IN (SELECT draft FROM leases WHERE kind = \(request.kind) AND value = ANY (\(names)))
+                AND id <> \(draft.id) AND account_id IS NULL AND \(Self.hasProved(digests))
+                """,
+            as: .continuedElsewhere
+        )
+        let rows = try await database.transaction([end] + Self.deleteBelongings)
+        return try countEnded(rows[0], as: .superseded)
     }
 
     /// A statement for after the write of the draft: releases its names of this kind, except `name`.
@@ -74,12 +95,15 @@ extension Signups {
 
     /// Whether the draft that holds the lease is still open, as SQL.
     ///
-    /// - Parameter lease: the name or alias of the table `leases` in the statement.
-    private func isHeld(_ lease: String) -> SQL {
-        """
-        EXISTS (SELECT FROM drafts WHERE drafts.id = \(SQL(stringLiteral: lease)).draft
-                                     AND account_id IS NULL AND now() < \(deadline))
-        """
+    /// - Parameters:
+    ///   - lease: the name or alias of the table `leases` in the statement.
+    ///   - digests: those of an address; a draft that has proved it does not count.
+    private func isHeld(_ lease: String, byDraftWithout digests: [[UInt8]] = []) -> SQL {
+        let isOther: SQL = digests.isEmpty ? "true" : "NOT \(Self.hasProved(digests))"
+        return """
+            EXISTS (SELECT FROM drafts WHERE drafts.id = \(SQL(stringLiteral: lease)).draft
+                                         AND account_id IS NULL AND now() < \(deadline) AND \(isOther))
+            """
     }
 
     func nameDigests(_ name: String, _ kind: String) -> [[UInt8]] {

@@ -559,7 +559,7 @@ struct ProofTests {
                 #expect(await outcome { try await resend(current, on: service) } == "done")
             }
             try await service.deliver()
-            // The owner of the account gets one notice a day.
+            // The owner of the account gets one notice an hour.
             #expect(service.mailbox.mails[mails...].map(\.to).tally == ["kim@example.com": 1, "lee@example.com": 2])
             #expect(try session.number(of: "proofs WHERE code_digest IS NULL") == 1)
         }

@@ -142,8 +142,40 @@ struct LeaseTests {
         }
     }
 
-    private func take(_ name: String, for draft: Draft, on service: TestSignups) async -> String {
-        await outcome { try await service.submit(["username": .string(name)], to: "name", of: draft) }
+    @Test func `whoever has lost a sign-up gets its name again after proving the same address`() async throws {
+        try await TestSignups.with { service in
+            let lost = try await service.fill(service.start(), through: "profile")
+            let stranger = try await service.fill(service.start(), through: "password", email: "lee@example.com")
+            #expect(await take("kim", for: stranger, to: "profile", on: service) == Self.taken)
+            let unproved = try await service.fill(service.start(), through: "email")
+            #expect(await take("kim", for: unproved, to: "profile", on: service) == "locked, next is code")
+            let next = try await service.fill(service.start(), through: "password")
+            #expect(try await !isRefused("kim", for: next, on: service))
+            #expect(await take("kim", for: next, to: "profile", on: service) == "done")
+            #expect(await outcome { try await service.signups.reread(lost) } == "continued-elsewhere")
+            #expect(try await isRefused("kim", for: stranger, on: service))
+            var ready = try await service.signups.reread(next)
+            for step: StepName in ["contact", "totp", "terms"] {
+                let answers = TestSignups.answers(email: "kim@example.com", username: "kim")[step]!
+                ready = try await service.submit(answers, to: step, of: ready)
+            }
+            #expect(try await service.signups.commit(ready).account.username == "kim")
+        }
+    }
+
+    /// Whether the live check of the name refuses it.
+    private func isRefused(_ name: String, for draft: Draft, on service: TestSignups) async throws -> Bool {
+        let profile = try #require(service.signups.flow.step(named: "profile"))
+        return try await !service.signups.check(["username": .string(name)], on: profile, of: draft).refusals.isEmpty
+    }
+
+    private func take(
+        _ name: String,
+        for draft: Draft,
+        to step: StepName = "name",
+        on service: TestSignups
+    ) async -> String {
+        await outcome { try await service.submit(["username": .string(name)], to: step, of: draft) }
     }
 
     private static let taken = "refused: username taken"
