@@ -27,7 +27,7 @@ package struct EventCursor: Hashable, Sendable {
         guard self.text == text else { return nil }
     }
 
-    package var text: String { "\(xid)-\(event.uuidString.lowercased())" }
+    package var text: String { "\(xid)-\(event.text)" }
 }
 
 extension Database {

@@ -169,7 +169,7 @@ package struct EventSender: Sendable {
         let delay = RetrySchedule.delay(after: logout.attempts).map { max($0, failure.retryAfter) }
         let isInTime = logout.claimedAt.timeIntervalSince(logout.createdAt) + Double(delay ?? 0) < Self.logoutLifetime
         let metadata: Logger.Metadata = [
-            "sid": "\(logout.sid.uuidString.lowercased())", "application": "\(subscriber.id)",
+            "sid": "\(logout.sid.text)", "application": "\(subscriber.id)",
             "reason": "\(failure.reason)",
         ]
         if let delay, isInTime, failure.isRecoverable {
@@ -186,10 +186,10 @@ package struct EventSender: Sendable {
         let now = Int(Date().timeIntervalSince1970)
         return [
             .init("iss", .string(issuer)), .init("aud", .string(logout.application)), .init("iat", .integer(now)),
-            .init("exp", .integer(now + 120)), .init("jti", .string(UUID().uuidString.lowercased())),
+            .init("exp", .integer(now + 120)), .init("jti", .string(UUID().text)),
             .init("events", ["http://schemas.openid.net/event/backchannel-logout": [:]]),
             .init("sub", .string(logout.account.description)),
-            .init("sid", .string(logout.sid.uuidString.lowercased())),
+            .init("sid", .string(logout.sid.text)),
         ]
     }
 }

@@ -41,7 +41,7 @@ package struct ID<Owner>: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The canonical text, in lower case.
-    package var description: String { rawValue.uuidString.lowercased() }
+    package var description: String { rawValue.text }
 
     package var bytes: [UInt8] { rawValue.sqlBytes }
 }
@@ -52,5 +52,28 @@ extension ID: SQLEncodable, SQLDecodable {
 
     package static func reading(_ bytes: Slice<UnsafeRawBufferPointer>?) -> Self? {
         UUID.reading(bytes).map(Self.init)
+    }
+}
+
+extension UUID {
+    /// The canonical text (RFC 9562 §4), in lower case. Foundation's `uuidString` is in upper case, and formats it with
+    /// `snprintf`.
+    package var text: String {
+        let digits: StaticString = "0123456789abcdef"
+        return withUnsafeBytes(of: uuid) { bytes in
+            String(unsafeUninitializedCapacity: 36) { text in
+                var count = 0
+                for (index, byte) in bytes.enumerated() {
+                    if [4, 6, 8, 10].contains(index) {
+                        text[count] = UInt8(ascii: "-")
+                        count += 1
+                    }
+                    text[count] = digits.utf8Start[Int(byte >> 4)]
+                    text[count + 1] = digits.utf8Start[Int(byte & 0xF)]
+                    count += 2
+                }
+                return count
+            }
+        }
     }
 }

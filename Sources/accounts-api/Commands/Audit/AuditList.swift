@@ -47,7 +47,7 @@ extension AuditCommands {
 extension Operator.Act: ExpressibleByArgument {}
 
 extension AuditRecord {
-    fileprivate var subjectText: String? { subject?.uuidString.lowercased() }
+    fileprivate var subjectText: String? { subject?.text }
 
     fileprivate var json: JSON {
         [

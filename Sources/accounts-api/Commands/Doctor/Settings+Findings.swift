@@ -66,7 +66,7 @@ extension Settings {
             subject: "Test mail",
             text:
                 "This mail was sent by the command accounts-api doctor. The mail server accepts mail of this service.",
-            id: UUID().uuidString.lowercased(),
+            id: UUID().text,
             date: Date()
         )
     }
