@@ -31,20 +31,20 @@ package struct DraftExpiry: Sendable {
     }
 }
 
-extension Signups {
+extension Flow {
     /// An SQL expression over the columns of `drafts`: the time when the draft expires if it is not changed any more.
     var deadline: SQL {
-        let idle = flow.purpose == .signup ? idleTime : "make_interval(secs => \(flow.expiry.idle.seconds))"
+        let idle = purpose == .signup ? idleTime : "make_interval(secs => \(expiry.idle.seconds))"
         return "least(drafts.ends_at, drafts.updated_at + \(idle))"
     }
 
     /// An SQL expression over the columns of `drafts`: the idle time of a sign-up, or of a change of an account. The reaper and
-    /// the commands use the `Signups` of the sign-up for the drafts of all flows. Only the flow of a change has a slash in
-    /// its id (``FlowPurpose/prefix``).
+    /// the commands use the flow of the sign-up for the drafts of all flows. Only the flow of a change has a slash in its id
+    /// (``FlowPurpose/prefix``).
     private var idleTime: SQL {
         """
         make_interval(secs => CASE WHEN drafts.flow LIKE '%/%' THEN \(DraftExpiry.ofChange.idle.seconds)
-                                   ELSE \(flow.expiry.idle.seconds) END)
+                                   ELSE \(expiry.idle.seconds) END)
         """
     }
 }

@@ -12,8 +12,10 @@ package struct SQL: ExpressibleByStringInterpolation, Sendable {
     /// The text with `$1`, `$2`, … in place of the values.
     var text: String {
         var text = pieces[0]
+        text.reserveCapacity(pieces.reduce(0) { $0 + $1.utf8.count + 4 })
         for (index, piece) in pieces.enumerated().dropFirst() {
-            text += "$\(index)"
+            text += "$"
+            text += String(index)
             text += piece
         }
         return text

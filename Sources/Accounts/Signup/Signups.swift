@@ -4,6 +4,8 @@ internal import Foundation
 /// act is a file in this folder.
 package struct Signups: Sendable {
     package private(set) var flow: Flow
+    /// ``Flow/deadline`` of the flow, made once because each request needs it several times.
+    private(set) var deadline: SQL
     package let serviceName: String
     let database: Database
     package let keys: KeyRing
@@ -33,6 +35,7 @@ package struct Signups: Sendable {
         waitingRequests: Int = 4
     ) {
         self.flow = flow
+        deadline = flow.deadline
         self.serviceName = serviceName
         self.database = database
         self.keys = keys
@@ -57,6 +60,7 @@ package struct Signups: Sendable {
     package func following(_ flow: Flow) -> Signups {
         var signups = self
         signups.flow = flow
+        signups.deadline = flow.deadline
         return signups
     }
 
