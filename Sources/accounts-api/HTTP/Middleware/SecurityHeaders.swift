@@ -3,7 +3,24 @@ import Hummingbird
 
 /// Adds the headers of every answer of the public listener: restrictions for browsers, and no caching by default.
 struct SecurityHeaders: RouterMiddleware {
-    let publicURL: String
+    /// The fields that are the same in every answer.
+    private let constant: [HTTPField]
+
+    init(publicURL: String) {
+        var constant = [
+            HTTPField(name: .xContentTypeOptions, value: "nosniff"),
+            HTTPField(name: .crossOriginOpenerPolicy, value: "same-origin"),
+            HTTPField(
+                name: .permissionsPolicy,
+                value: "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
+            ),
+            HTTPField(name: .crossOriginResourcePolicy, value: "same-origin"),
+        ]
+        if publicURL.hasPrefix("https://") {
+            constant.append(.init(name: .strictTransportSecurity, value: "max-age=63072000; includeSubDomains"))
+        }
+        self.constant = constant
+    }
 
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         var response = try await next(request, context)
@@ -17,16 +34,15 @@ struct SecurityHeaders: RouterMiddleware {
             headers[.cacheControl] = "no-store"
             headers[.vary] = headers[.vary].map { "\($0), \(Self.vary)" } ?? Self.vary
         }
-        headers[.xContentTypeOptions] = "nosniff"
-        headers[.referrerPolicy] = headers[.referrerPolicy] ?? "no-referrer"
-        headers[.contentSecurityPolicy] = headers[.contentSecurityPolicy] ?? Self.contentPolicy
-        headers[.crossOriginOpenerPolicy] = "same-origin"
-        headers[.permissionsPolicy] = "camera=(), geolocation=(), microphone=(), payment=(), usb=()"
-        headers[.crossOriginResourcePolicy] = "same-origin"
-        if publicURL.hasPrefix("https://") {
-            headers[.strictTransportSecurity] = "max-age=63072000; includeSubDomains"
-        }
+        for field in Self.defaults where !headers.contains(field.name) { headers.append(field) }
+        headers.append(contentsOf: constant)
     }
+
+    /// The fields of answers that do not have their own.
+    private static let defaults = [
+        HTTPField(name: .referrerPolicy, value: "no-referrer"),
+        HTTPField(name: .contentSecurityPolicy, value: contentPolicy),
+    ]
 
     /// The request headers that an answer may depend on.
     private static let vary = "Accept, Accept-Language, Cookie, Origin, Sec-Fetch-Site"
