@@ -19,10 +19,10 @@ struct LineLogger: LogHandler {
     func log(event: LogEvent) {
         // The line of the server about its start says more than that of Hummingbird.
         if event.source == "HummingbirdCore", event.level == .info, logLevel > .debug { return }
-        let fields = metadata.merging(event.metadata ?? [:]) { $1 }
-            // Hummingbird adds an id of its own. The records of requests have `request_id`, which clients see, too.
-            .filter { $0.key != "hb.request.id" }
-            .sorted { $0.key < $1.key }
+        let own = event.metadata ?? [:]
+        // Hummingbird adds an id of its own. The records of requests have `request_id`, which clients see, too.
+        let inherited = metadata.filter { $0.key != "hb.request.id" && own[$0.key] == nil }
+        let fields = (Array(inherited) + Array(own)).sorted { $0.key < $1.key }
             .map { JSON.Member($0.key, Self.json($0.value)) }
         let time = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
         let line =

@@ -2,6 +2,7 @@ extension JSON {
     /// The value as compact JSON in UTF-8.
     package var bytes: [UInt8] {
         var output: [UInt8] = []
+        output.reserveCapacity(512)
         write(into: &output)
         return output
     }
