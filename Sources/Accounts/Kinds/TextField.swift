@@ -78,7 +78,10 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    fileprivate var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
+    fileprivate var isASCII: Bool {
+        // The loop over the storage is several times faster than that over the view.
+        utf8.withContiguousStorageIfAvailable { $0.allSatisfy { $0 < 0x80 } } ?? utf8.allSatisfy { $0 < 0x80 }
+    }
 
     fileprivate func trimmingWhiteSpace() -> String {
         let scalars = unicodeScalars
