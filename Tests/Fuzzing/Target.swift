@@ -49,10 +49,10 @@ enum Target: String, CaseIterable {
 
     private func readForm(_ bytes: UnsafeRawBufferPointer) {
         do throws(MalformedBody) {
-            let form = try Answers.readForm(bytes, several: ["s"])
+            let form = try Answers.readForm(bytes, repeatableNames: ["s"])
             let members = form.members.map { JSON.Member($0.name.rawValue, $0.answer.revealed) }
             require(JSON.object(members).isWritable, "a value that was read can be written and read again")
-            let withSecret = try Answers.readForm(bytes, secretMembers: ["p"], several: ["s"])
+            let withSecret = try Answers.readForm(bytes, secretNames: ["p"], repeatableNames: ["s"])
             require(
                 withSecret["p"].map(\.revealed) == form["p"].map(\.revealed),
                 "a secret has the text of the same string"
@@ -64,8 +64,8 @@ enum Target: String, CaseIterable {
 
     private func readMultipart(_ bytes: UnsafeRawBufferPointer) {
         do throws(MalformedBody) {
-            _ = try Answers.readMultipart(bytes, boundary: "B", several: ["s"])
-            _ = try Answers.readMultipart(bytes, boundary: "B", secretMembers: ["p"], several: ["s"])
+            _ = try Answers.readMultipart(bytes, boundary: "B", repeatableNames: ["s"])
+            _ = try Answers.readMultipart(bytes, boundary: "B", secretNames: ["p"], repeatableNames: ["s"])
         } catch {
             require((0...bytes.count).contains(error.offset), "the offset of an error lies within the bytes")
         }

@@ -1,29 +1,33 @@
 extension Answers {
     /// Reads the body of a form (`application/x-www-form-urlencoded`, WHATWG URL Standard §5.1) as strictly
     /// as ``JSON/read(_:)`` reads JSON.
-    /// Throws if a pair has no `=`, an escape is malformed, a text is not UTF-8 or contains NUL, a control character
-    /// is not escaped, or a name is repeated. Invalid input is never repaired.
+    /// Throws if a pair has no `=` (unless `allowsBareNames`), an escape is malformed, a text is not UTF-8 or contains
+    /// NUL, a control character is not escaped, a name is repeated, or there are more than `maximumPairs` pairs.
+    /// Invalid input is never repaired.
     ///
     /// - Parameters:
-    ///   - secretMembers: names whose texts are secrets, decoded directly into memory that is wiped.
-    ///   - several: names that may be repeated. Their texts become an array of strings; all others are strings.
-    ///   - maximumValues: the maximum number of pairs.
+    ///   - secretNames: names whose texts are secrets, decoded directly into memory that is wiped.
+    ///   - repeatableNames: names that may be repeated. Their texts become an array of strings; all others are strings.
+    ///   - maximumPairs: the maximum number of pairs.
     ///   - allowsBareNames: whether a name without `=` is read as a name with an empty text, and empty pairs (`&&`) are
     ///     skipped. If not, both are errors.
     package static func readForm(
         _ bytes: UnsafeRawBufferPointer,
-        secretMembers: Set<String> = [],
-        several: Set<String> = [],
-        maximumValues: Int = .max,
+        secretNames: Set<String> = [],
+        repeatableNames: Set<String> = [],
+        maximumPairs: Int = .max,
         allowsBareNames: Bool = false
     ) throws(MalformedBody) -> Answers {
         var reader = FormReader(bytes: bytes, allowsBareNames: allowsBareNames)
-        var members = FormMembers(several: several, maximumValues: maximumValues)
+        var members = FormMembers(repeatableNames: repeatableNames, maximumMembers: maximumPairs)
         while let pair = try reader.nextPair() {
             let name = try reader.text(pair.name)
-            let answer: FieldAnswer =
-                try secretMembers.contains(name)
-                ? .secret(SharedSecret(reader.decoded(pair.value))) : .json(.string(reader.text(pair.value)))
+            let answer: FieldAnswer
+            if secretNames.contains(name) {
+                answer = .secret(SharedSecret(try reader.decoded(pair.value)))
+            } else {
+                answer = .json(.string(try reader.text(pair.value)))
+            }
             try members.add(answer, named: name, at: pair.name.lowerBound)
         }
         return members.answers
@@ -32,29 +36,29 @@ extension Answers {
 
 /// The answers that were read from a form so far, in the order of the form.
 struct FormMembers {
-    let several: Set<String>
-    private var valuesLeft: Int
+    let repeatableNames: Set<String>
+    private var membersLeft: Int
     private var members: [Answers.Member] = []
     private var names: Set<FieldName> = []
     private var lists: [FieldName: [JSON]] = [:]
 
     /// - Parameters:
-    ///   - several: the names that may be repeated.
-    ///   - maximumValues: the maximum number of pairs.
-    init(several: Set<String>, maximumValues: Int) {
-        self.several = several
-        valuesLeft = maximumValues
+    ///   - repeatableNames: the names that may be repeated.
+    ///   - maximumMembers: the maximum number of pairs or parts.
+    init(repeatableNames: Set<String>, maximumMembers: Int) {
+        self.repeatableNames = repeatableNames
+        membersLeft = maximumMembers
     }
 
-    /// Adds one answer. Throws if there are too many pairs, or if the form already has one with this name and the
-    /// name must not be repeated.
+    /// Adds one answer. Throws if there are too many answers, or if the form already has one with this name and the
+    /// name must not be repeated. A secret or a file can never be repeated.
     ///
     /// - Parameter offset: the position in the body that the error reports.
-    mutating func add(_ answer: FieldAnswer, named text: String, at offset: Int) throws(MalformedBody) {
-        guard valuesLeft > 0 else { throw MalformedBody(reason: .tooMany, offset: offset) }
-        valuesLeft -= 1
-        let name = FieldName(text)
-        let list = several.contains(text) ? answer.json.map { [$0] } : nil
+    mutating func add(_ answer: FieldAnswer, named rawName: String, at offset: Int) throws(MalformedBody) {
+        guard membersLeft > 0 else { throw MalformedBody(reason: .tooMany, offset: offset) }
+        membersLeft -= 1
+        let name = FieldName(rawName)
+        let list = repeatableNames.contains(rawName) ? answer.json.map { [$0] } : nil
         if !names.insert(name).inserted {
             guard let list, lists[name] != nil else { throw MalformedBody(reason: .duplicateName, offset: offset) }
             lists[name]? += list
@@ -70,39 +74,45 @@ struct FormMembers {
 }
 
 /// Reads the bytes of a form in one pass, by the rules of
-/// ``Answers/readForm(_:secretMembers:several:maximumValues:allowsBareNames:)``.
+/// ``Answers/readForm(_:secretNames:repeatableNames:maximumPairs:allowsBareNames:)``.
 private struct FormReader {
     let bytes: UnsafeRawBufferPointer
     let allowsBareNames: Bool
-    private var position = 0
+    /// The position of the next pair; nil after the last one. After a `&` at the end, the next pair is empty.
+    private var next: Int?
 
     init(bytes: UnsafeRawBufferPointer, allowsBareNames: Bool) {
         (self.bytes, self.allowsBareNames) = (bytes, allowsBareNames)
+        next = bytes.isEmpty ? nil : 0
     }
 
-    /// The positions of the name and the value of the next pair; nil at the end.
+    /// The positions of the name and the value of the next pair; nil after the last one.
     mutating func nextPair() throws(MalformedBody) -> (name: Range<Int>, value: Range<Int>)? {
-        if allowsBareNames { while position < bytes.count, bytes[position] == UInt8(ascii: "&") { position += 1 } }
-        if bytes.isEmpty || position > bytes.count || allowsBareNames && position == bytes.count { return nil }
-        let start = position
-        let end = bytes[start...].firstIndex(of: UInt8(ascii: "&")) ?? bytes.count
-        guard let equals = bytes[start..<end].firstIndex(of: UInt8(ascii: "=")) else {
-            if allowsBareNames {
-                position = end + 1
-                return (start..<end, end..<end)
-            }
-            throw MalformedBody(reason: end == bytes.count ? .unexpectedEnd : .unexpectedByte, offset: end)
+        if allowsBareNames { skipEmptyPairs() }
+        guard let start = next else { return nil }
+        let separator = bytes[start...].firstIndex(of: UInt8(ascii: "&"))
+        let end = separator ?? bytes.count
+        next = separator.map { $0 + 1 }
+        if let equals = bytes[start..<end].firstIndex(of: UInt8(ascii: "=")) {
+            return (start..<equals, equals + 1..<end)
         }
-        position = end + 1
-        return (start..<equals, equals + 1..<end)
+        guard allowsBareNames else {
+            throw MalformedBody(reason: separator == nil ? .unexpectedEnd : .unexpectedByte, offset: end)
+        }
+        return (start..<end, end..<end)
+    }
+
+    private mutating func skipEmptyPairs() {
+        guard let start = next else { return }
+        next = bytes[start...].firstIndex { $0 != UInt8(ascii: "&") }
     }
 
     func text(_ range: Range<Int>) throws(MalformedBody) -> String {
         try decoded(range).withBytes { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Returns the bytes with their escapes decoded. Throws if they are not UTF-8 or contain NUL. Names and values that
-    /// are not secret use this function too, so that there is only one decoder.
+    /// Decodes `+` and `%XX`. Throws for a malformed escape, an unescaped control character, NUL, or bytes that are not
+    /// UTF-8. Names and values that are not secret use this function too, so that there is only one decoder.
     func decoded(_ range: Range<Int>) throws(MalformedBody) -> Secret {
         try Secret(capacity: range.count) { (buffer) throws(MalformedBody) in
             var index = range.lowerBound
@@ -128,7 +138,8 @@ private struct FormReader {
         switch bytes[start] {
         case UInt8(ascii: "+"): return UInt8(ascii: " ")
         case UInt8(ascii: "%"):
-            guard start + 2 < end, let high = Self.digit(bytes[start + 1]), let low = Self.digit(bytes[start + 2])
+            guard start + 2 < end, let high = Self.hexDigit(bytes[start + 1]),
+                let low = Self.hexDigit(bytes[start + 2])
             else {
                 throw MalformedBody(reason: .malformedEscape, offset: start)
             }
@@ -139,10 +150,11 @@ private struct FormReader {
         }
     }
 
-    private static func digit(_ byte: UInt8) -> UInt8? {
+    private static func hexDigit(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: "a")...UInt8(ascii: "f"): (byte | 0x20) - 0x57
+        case UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: "a")...UInt8(ascii: "f"):
+            (byte | 0x20) - UInt8(ascii: "a") + 10
         default: nil
         }
     }

@@ -7,22 +7,22 @@ extension Answers {
     ///
     /// - Parameters:
     ///   - boundary: the parameter `boundary` of the media type.
-    ///   - secretMembers: names whose texts are secrets.
-    ///   - several: names that may be repeated. Their texts become an array of strings; all others are strings or
-    ///     files.
-    ///   - maximumValues: the maximum number of parts.
+    ///   - secretNames: names whose texts are secrets.
+    ///   - repeatableNames: names that may be repeated. Their texts become an array of strings; all others are strings
+    ///     or files.
+    ///   - maximumParts: the maximum number of parts.
     package static func readMultipart(
         _ bytes: UnsafeRawBufferPointer,
         boundary: String,
-        secretMembers: Set<String> = [],
-        several: Set<String> = [],
-        maximumValues: Int = .max
+        secretNames: Set<String> = [],
+        repeatableNames: Set<String> = [],
+        maximumParts: Int = .max
     ) throws(MalformedBody) -> Answers {
         var reader = MultipartReader(bytes: bytes, boundary: boundary)
-        var members = FormMembers(several: several, maximumValues: maximumValues)
+        var members = FormMembers(repeatableNames: repeatableNames, maximumMembers: maximumParts)
         while let part = try reader.nextPart() {
             let answer: FieldAnswer
-            if secretMembers.contains(part.name) {
+            if secretNames.contains(part.name) {
                 answer = .secret(SharedSecret(try reader.text(part.content)))
             } else if part.isFile {
                 answer = .file(UploadedFile(Array(bytes[part.content])))
@@ -37,7 +37,7 @@ extension Answers {
 }
 
 /// Reads the parts in one pass, by the rules of
-/// ``Answers/readMultipart(_:boundary:secretMembers:several:maximumValues:)``.
+/// ``Answers/readMultipart(_:boundary:secretNames:repeatableNames:maximumParts:)``.
 private struct MultipartReader {
     private let bytes: UnsafeRawBufferPointer
     private let delimiter: [UInt8]

@@ -9,8 +9,8 @@ package struct OAuthParameters: Sendable {
         do throws(MalformedBody) {
             answers = try Answers.readForm(
                 bytes,
-                secretMembers: ["client_secret"],
-                maximumValues: 100,
+                secretNames: ["client_secret"],
+                maximumPairs: 100,
                 allowsBareNames: true
             )
         } catch {

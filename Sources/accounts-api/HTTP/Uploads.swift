@@ -122,9 +122,9 @@ struct Uploads: Sendable {
             try Answers.readMultipart(
                 bytes,
                 boundary: form.boundary,
-                secretMembers: signups.flow.secretMembers,
-                several: step.severalFields,
-                maximumValues: BodyReader.maximumValues
+                secretNames: signups.flow.secretMembers,
+                repeatableNames: step.severalFields,
+                maximumParts: BodyReader.maximumValues
             )
         }
         return step.answers(inForm: values)

@@ -13,15 +13,15 @@ struct FormReaderTests {
         _ bytes: [UInt8],
         secret: Set<String> = [],
         repeatable: Set<String> = [],
-        maximumValues: Int = .max,
+        maximumPairs: Int = .max,
         allowsBareNames: Bool = false
     ) throws(MalformedBody) -> Answers {
         try bytes.span.bytes.withUnsafeBytes { (bytes) throws(MalformedBody) in
             try Answers.readForm(
                 bytes,
-                secretMembers: secret,
-                several: repeatable,
-                maximumValues: maximumValues,
+                secretNames: secret,
+                repeatableNames: repeatable,
+                maximumPairs: maximumPairs,
                 allowsBareNames: allowsBareNames
             )
         }
@@ -29,9 +29,9 @@ struct FormReaderTests {
 
     @Test func `more pairs than the maximum are refused`() throws {
         let form = Array("a=1&b=2&a=3".utf8)
-        #expect(try read(form, repeatable: ["a"], maximumValues: 3).json == ["a": ["1", "3"], "b": "2"])
+        #expect(try read(form, repeatable: ["a"], maximumPairs: 3).json == ["a": ["1", "3"], "b": "2"])
         #expect(throws: MalformedBody(reason: .tooMany, offset: 8)) {
-            try read(form, repeatable: ["a"], maximumValues: 2)
+            try read(form, repeatable: ["a"], maximumPairs: 2)
         }
     }
 

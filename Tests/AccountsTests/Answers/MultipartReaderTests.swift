@@ -8,25 +8,25 @@ struct MultipartReaderTests {
         _ body: String,
         secret: Set<String> = [],
         repeatable: Set<String> = [],
-        maximumValues: Int = .max
+        maximumParts: Int = .max
     ) throws(MalformedBody) -> Answers {
-        try read(Array(body.utf8), secret: secret, repeatable: repeatable, maximumValues: maximumValues)
+        try read(Array(body.utf8), secret: secret, repeatable: repeatable, maximumParts: maximumParts)
     }
 
     private func read(
         _ body: [UInt8],
         secret: Set<String> = [],
         repeatable: Set<String> = [],
-        maximumValues: Int = .max
+        maximumParts: Int = .max
     ) throws(MalformedBody) -> Answers {
         do {
             return try body.withUnsafeBytes {
                 try Answers.readMultipart(
                     $0,
                     boundary: "B",
-                    secretMembers: secret,
-                    several: repeatable,
-                    maximumValues: maximumValues
+                    secretNames: secret,
+                    repeatableNames: repeatable,
+                    maximumParts: maximumParts
                 )
             }
         } catch let error as MalformedBody {
@@ -104,9 +104,9 @@ struct MultipartReaderTests {
 
     @Test func `repeated names, invalid UTF-8, too many parts or header lines, and overlong header lines are refused`()
     {
-        func reason(_ body: [UInt8], maximumValues: Int = .max) -> MalformedBody.Reason? {
+        func reason(_ body: [UInt8], maximumParts: Int = .max) -> MalformedBody.Reason? {
             do throws(MalformedBody) {
-                _ = try read(body, maximumValues: maximumValues)
+                _ = try read(body, maximumParts: maximumParts)
                 return nil
             } catch {
                 return error.reason
@@ -118,7 +118,7 @@ struct MultipartReaderTests {
             Array("--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n".utf8) + [0xFF] + Array("\r\n--B--".utf8)
         #expect(reason(bytes) == .notUTF8)
         let many = part("name=\"a\"", "1") + part("name=\"b\"", "2") + "--B--"
-        #expect(reason(Array(many.utf8), maximumValues: 1) == .tooMany)
+        #expect(reason(Array(many.utf8), maximumParts: 1) == .tooMany)
         let header = "--B\r\n" + String(repeating: "X: 1\r\n", count: 9) + "\r\n"
         #expect(reason(Array(header.utf8)) == .tooMany)
         #expect(reason(Array("--B\r\nX: \(String(repeating: "1", count: 2000))\r\n\r\n".utf8)) == .unexpectedEnd)

@@ -52,9 +52,9 @@ struct BodyReader: RouterMiddleware {
             case .form:
                 let form = try Answers.readForm(
                     bytes,
-                    secretMembers: secretMembers,
-                    several: step?.severalFields ?? [],
-                    maximumValues: Self.maximumValues
+                    secretNames: secretMembers,
+                    repeatableNames: step?.severalFields ?? [],
+                    maximumPairs: Self.maximumValues
                 )
                 return step?.answers(inForm: form) ?? form
             }
