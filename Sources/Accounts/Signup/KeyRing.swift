@@ -3,7 +3,8 @@ internal import Foundation
 
 package enum KeyRingError: Error, CustomStringConvertible {
     case malformed(entry: Int)
-    /// The id belongs to an earlier key already. Of two keys with the same id and form, the later one would never decrypt.
+    /// The id belongs to an earlier key already. Of two keys with the same id and version, the later one would never
+    /// decrypt.
     case repeated(entry: Int)
     case empty
 
@@ -23,20 +24,21 @@ package struct UnsealingError: Error {}
 /// The secret keys of the service, which are not in the database. The first key encrypts; all keys decrypt.
 ///
 /// HKDF (RFC 5869) derives from each of them a key for encryption (AES-256-GCM), a key for keyed digests, which are
-/// stored or used as tokens and secrets, a key for pseudonyms in the log (both HMAC-SHA-256) and, in the second form, a pepper for passwords.
+/// stored or used as tokens and secrets, a key for pseudonyms in the log (both HMAC-SHA-256) and, in version 2, a
+/// pepper for passwords.
 package struct KeyRing: Sendable {
-    /// The form of a key decides the format of everything that is encrypted with it. So once the ring has no
-    /// key of the first form, a stranger who changes the database cannot make the service read a value in that format.
-    fileprivate enum Form: UInt8 {
+    /// The version of a key decides the format of everything that is encrypted with it. So once the ring has no v1 key,
+    /// a stranger who changes the database cannot make the service read a value in format v1.
+    fileprivate enum Version: UInt8 {
         /// `id:base64`. A value is bound to the id of its row only, and passwords have no pepper.
-        case first = 1
+        case v1 = 1
         /// `id:v2:base64`. Each value has its own key and is bound to its ``SealedPlace``; passwords have a pepper.
-        case second = 2
+        case v2 = 2
     }
 
     fileprivate struct Key: Sendable {
         let id: [UInt8]
-        let form: Form
+        let version: Version
         let sealing: SymmetricKey
         /// HMAC-SHA-256 with the key `sealing`. Copies of it save the two blocks of SHA-256 that each start takes.
         let sealingMAC: HMAC<SHA256>
@@ -45,7 +47,7 @@ package struct KeyRing: Sendable {
         let pepper: Pepper?
 
         /// Everything that this key encrypts begins with these bytes.
-        var head: [UInt8] { [form.rawValue, UInt8(id.count)] + id }
+        var head: [UInt8] { [version.rawValue, UInt8(id.count)] + id }
     }
 
     private let keys: [Key]
@@ -59,21 +61,21 @@ package struct KeyRing: Sendable {
 
     /// Reads the setting `ACCOUNTS_KEYS`.
     ///
-    /// - Parameter text: `id:v2:base64(32 bytes)[,others…]`. A key of the first form lacks `v2:`.
+    /// - Parameter text: `id:v2:base64(32 bytes)[,others…]`. A v1 key lacks `v2:`.
     package init(_ text: String) throws(KeyRingError) {
         var keys: [Key] = []
         for (index, entry) in text.split(separator: ",").enumerated() {
             var parts = entry.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false).map {
                 $0.trimmingCharacters(in: .whitespacesAndNewlines)
             }
-            let form: Form = parts.count == 3 && parts[1] == "v2" ? .second : .first
-            if form == .second { parts.remove(at: 1) }
+            let version: Version = parts.count == 3 && parts[1] == "v2" ? .v2 : .v1
+            if version == .v2 { parts.remove(at: 1) }
             guard parts.count == 2, let secret = Data(base64Encoded: parts[1]), secret.count == 32,
                 (1...32).contains(parts[0].utf8.count),
                 parts[0].utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) })
             else { throw .malformed(entry: index + 1) }
             if keys.contains(where: { $0.id.elementsEqual(parts[0].utf8) }) { throw .repeated(entry: index + 1) }
-            keys.append(Key(id: Array(parts[0].utf8), form: form, secret: SymmetricKey(data: secret)))
+            keys.append(Key(id: Array(parts[0].utf8), version: version, secret: SymmetricKey(data: secret)))
         }
         guard !keys.isEmpty else { throw .empty }
         self.keys = keys
@@ -82,16 +84,16 @@ package struct KeyRing: Sendable {
     /// Encrypts the plaintext with the first key.
     ///
     /// - Parameter place: where the data will be stored. Decryption needs the same place.
-    /// - Returns: in the first form the head, a nonce (12 bytes), the ciphertext, a tag (16); in the second form the head, a
-    ///   salt (16), the ciphertext, a tag (16). The head is the form, the length of the key's id, and the id.
+    /// - Returns: in format v1 the head, a nonce (12 bytes), the ciphertext, a tag (16); in format v2 the head, a salt
+    ///   (16), the ciphertext, a tag (16). The head is the version, the length of the key's id, and the id.
     package func seal(_ plaintext: [UInt8], for place: SealedPlace) -> [UInt8] {
         let key = keys[0]
         do {
-            switch key.form {
-            case .first:
+            switch key.version {
+            case .v1:
                 let box = try AES.GCM.seal(plaintext, using: key.sealing, authenticating: place.row)
                 return key.head + Array(box.nonce) + box.ciphertext + box.tag
-            case .second:
+            case .v2:
                 let salt = [UInt8].random(count: Key.saltLength)
                 let value = try key.keyOfValue(salt)
                 let associated = key.head + place.bytes
@@ -107,12 +109,12 @@ package struct KeyRing: Sendable {
         guard let key = keys.first(where: { sealed.starts(with: $0.head) }) else { throw UnsealingError() }
         let body = sealed[key.head.count...]
         do {
-            switch key.form {
-            case .first:
+            switch key.version {
+            case .v1:
                 return try Array(
                     AES.GCM.open(.init(combined: body), using: key.sealing, authenticating: place.row)
                 )
-            case .second:
+            case .v2:
                 guard body.count >= Key.saltLength + Key.tagLength else { throw UnsealingError() }
                 let value = try key.keyOfValue(Array(body.prefix(Key.saltLength)))
                 let box = try AES.GCM.SealedBox(
@@ -127,7 +129,7 @@ package struct KeyRing: Sendable {
         }
     }
 
-    /// The pepper of new passwords; nil if the first key has the first form.
+    /// The pepper of new passwords; nil if the first key is a v1 key.
     package var pepper: Pepper? { keys[0].pepper }
 
     /// The peppers of all keys that have one.
@@ -162,8 +164,8 @@ package struct KeyRing: Sendable {
     }
 
     /// Returns the keyed digest of the parts for each key of the key ring. Store the first one, and search with all of
-    /// them, because a value from before a rotation has the digest of an older key. Equal parts have equal digests, and
-    /// nobody can guess the parts without the key.
+    /// them, because a value from before a key rotation has the digest of an older key. Equal parts have equal digests,
+    /// and nobody can guess the parts without the key.
     package func digests(_ parts: [UInt8]...) -> [[UInt8]] {
         precondition(!keys.isEmpty, "a search with an empty key ring would find nothing")
         return keys.map { KeyRing.digest(parts, under: $0.digesting) }
@@ -199,21 +201,21 @@ extension KeyRing.Key {
     fileprivate static let saltLength = 16
     fileprivate static let tagLength = 16
 
-    fileprivate init(id: [UInt8], form: KeyRing.Form, secret: SymmetricKey) {
+    fileprivate init(id: [UInt8], version: KeyRing.Version, secret: SymmetricKey) {
         func derive(_ purpose: String, _ length: Int = 32) -> SymmetricKey {
             HKDF<SHA256>.deriveKey(inputKeyMaterial: secret, info: Data(purpose.utf8), outputByteCount: length)
         }
         func bytes(_ key: SymmetricKey) -> [UInt8] { key.withUnsafeBytes { Array($0) } }
-        let sealing = derive("accounts seal \(form.rawValue)")
+        let sealing = derive("accounts seal \(version.rawValue)")
         self.init(
             id: id,
-            form: form,
+            version: version,
             sealing: sealing,
             sealingMAC: HMAC(key: sealing),
             digesting: derive("accounts digest 1"),
             naming: derive("accounts pseudonym 1"),
             // A `keyid` in the PHC string format has at most 8 bytes.
-            pepper: form == .second
+            pepper: version == .v2
                 ? Pepper(id: bytes(derive("accounts pepper id 1", 8)), key: bytes(derive("accounts pepper 1"))) : nil
         )
     }

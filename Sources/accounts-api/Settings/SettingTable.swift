@@ -21,7 +21,7 @@ struct SettingTable: Sendable {
         hasFlag: false,
         """
         encryption keys as id:v2:base64(32 bytes)[,others…]; the first key encrypts new data; the others only decrypt, \
-        and verify passwords. A key without v2: has the first form, without a pepper for passwords
+        and verify passwords. A key without v2: is a v1 key, without a pepper for passwords
         """,
         parse: { try KeyRing($0) }
     )

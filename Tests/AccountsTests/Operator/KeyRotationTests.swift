@@ -222,7 +222,7 @@ struct KeyRotationTests {
         }
     }
 
-    @Test func `a rotation moves data and passwords of a first-form key to the second form`() async throws {
+    @Test func `a key rotation moves the data and passwords of a v1 key to a v2 key`() async throws {
         let old = "old:" + Data(repeating: 11, count: 32).base64EncodedString()
         let draft = try await TestSignups.with(keys: old) { service in
             let draft = try await service.fill(service.start(), through: "password")

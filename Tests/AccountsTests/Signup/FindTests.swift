@@ -141,7 +141,7 @@ struct FindTests {
 
     // MARK: - Keys
 
-    @Test func `a draft that is sealed with a removed key is unreadable`() async throws {
+    @Test func `a draft encrypted with a key that was removed from the ring is unreadable`() async throws {
         let token = try await TestSignups.with { try await $0.signups.start(in: .english).token }
         try await TestSignups.with(keys: Self.otherKey) { service in
             #expect(await outcome { try await service.signups.find(token) } == "unreadable")
@@ -159,13 +159,13 @@ struct FindTests {
         }
     }
 
-    @Test func `a draft from before a rotation is readable, and its next write uses the new key`() async throws {
+    @Test func `a draft from before a key rotation is readable, and its next write uses the new key`() async throws {
         let token = try await TestSignups.with { service in
             let (draft, token) = try await service.signups.start(in: .english)
             _ = try await service.submit(["email": "kim@example.com"], to: "email", of: draft)
             return token
         }
-        try await TestSignups.with(keys: Self.rotated) { service in
+        try await TestSignups.with(keys: Self.rotatedKeys) { service in
             let draft = try await service.signups.find(token)
             #expect(draft.values.json(of: "email") == "kim@example.com")
             #expect(try sealingKey() == "test")
@@ -178,29 +178,29 @@ struct FindTests {
         }
     }
 
-    @Test func `a code from before a rotation is accepted after it`() async throws {
+    @Test func `a code from before a key rotation is accepted after it`() async throws {
         let (draft, code) = try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
             return (draft, try await service.readCode(for: "kim@example.com"))
         }
-        try await TestSignups.with(keys: Self.rotated) { service in
+        try await TestSignups.with(keys: Self.rotatedKeys) { service in
             let proved = try await service.submit(["code": .string(code)], to: "code", of: draft)
             #expect(proved.proofs["code"]?.isProved == true)
         }
     }
 
-    @Test func `a draft that was proved before a rotation can be committed after it`() async throws {
+    @Test func `a draft whose address was proved before a key rotation can be committed after it`() async throws {
         let draft = try await TestSignups.with { try await $0.readyDraft() }
-        try await TestSignups.with(keys: Self.rotated) { service in
-            let now = try await service.signups.reread(draft)
-            #expect(now.proofs["code"]?.isProved == true)
-            #expect(try await service.signups.commit(now).account.email == "kim@example.com")
+        try await TestSignups.with(keys: Self.rotatedKeys) { service in
+            let current = try await service.signups.reread(draft)
+            #expect(current.proofs["code"]?.isProved == true)
+            #expect(try await service.signups.commit(current).account.email == "kim@example.com")
         }
     }
 
-    @Test func `a name that was leased before a rotation is still leased after it`() async throws {
+    @Test func `a name that was leased before a key rotation is still leased after it`() async throws {
         let draft = try await TestSignups.with { try await $0.readyDraft() }
-        try await TestSignups.with(keys: Self.rotated) { service in
+        try await TestSignups.with(keys: Self.rotatedKeys) { service in
             let other = try await service.fill(service.start(), through: "password", email: "lee@example.com")
             let name: Answers = ["username": "kim"]
             #expect(
@@ -213,26 +213,29 @@ struct FindTests {
         }
     }
 
-    @Test func `a draft from before a rotation is superseded by a commit after it`() async throws {
+    @Test func `a draft from before a key rotation is superseded by a commit after it`() async throws {
         let token = try await TestSignups.with { service in
             let (draft, token) = try await service.signups.start(in: .english)
             _ = try await service.fill(draft, through: "code")
             return token
         }
-        try await TestSignups.with(keys: Self.rotated) { service in
+        try await TestSignups.with(keys: Self.rotatedKeys) { service in
             _ = try await service.signups.commit(service.readyDraft())
             #expect(await outcome { try await service.signups.find(token) } == "superseded")
         }
     }
 
     private static let otherKey = "other:" + Data(repeating: 8, count: 32).base64EncodedString()
-    private static let rotated = "\(otherKey),\(TestSignups.keys)"
+    private static let rotatedKeys = "\(otherKey),\(TestSignups.keys)"
 
     /// The id of the key with which the only draft is sealed.
-    private func sealingKey() throws -> String {
-        try session.query(
-            "SELECT convert_from(substr(sealed, 3, get_byte(sealed, 1)), 'UTF8') FROM drafts"
-        ).only.decode(String.self)
+    private func sealingKey() throws -> String? { KeyRing.keyID(of: try sealedValues()) }
+
+    /// The version of the key with which the only draft is sealed.
+    private func sealingVersion() throws -> UInt8? { try sealedValues().first }
+
+    private func sealedValues() throws -> [UInt8] {
+        try session.query("SELECT sealed FROM drafts").only.decode([UInt8].self)
     }
 
     // MARK: - A changed database
@@ -259,17 +262,15 @@ struct FindTests {
         }
     }
 
-    @Test func `a draft that a first-form key has sealed is readable, and its next write uses the second form`()
-        async throws
-    {
+    @Test func `a draft sealed with a v1 key is readable, and its next write uses format v2`() async throws {
         let old = "old:" + Data(repeating: 11, count: 32).base64EncodedString()
         let draft = try await TestSignups.with(keys: old) { try await $0.fill($0.start(), through: "email") }
-        #expect(try session.number(of: "drafts WHERE get_byte(sealed, 0) = 1") == 1)
+        #expect(try sealingVersion() == 1)
         try await TestSignups.with(keys: "\(TestSignups.keys),\(old)") { service in
-            let now = try await service.signups.reread(draft)
-            #expect(now.values == draft.values)
-            _ = try await service.submit(["email": "lee@example.com"], to: "email", of: now)
-            #expect(try session.number(of: "drafts WHERE get_byte(sealed, 0) = 2") == 1)
+            let current = try await service.signups.reread(draft)
+            #expect(current.values == draft.values)
+            _ = try await service.submit(["email": "lee@example.com"], to: "email", of: current)
+            #expect(try sealingVersion() == 2)
         }
     }
 

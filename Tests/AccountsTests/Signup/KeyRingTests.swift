@@ -178,13 +178,13 @@ struct KeyRingTests {
         #expect(error?.description.contains("key 1") == true)
     }
 
-    // MARK: The second form
+    // MARK: Version 2
 
-    static let second = "k1:v2:" + key(0)
+    static let v2 = "k1:v2:" + key(0)
 
     @Test(arguments: [[], [0], plaintext, Array(repeating: 0xFF, count: 65_536)])
-    func `a plaintext sealed in the second form opens again`(plaintext: [UInt8]) throws {
-        let ring = try KeyRing(Self.second)
+    func `a plaintext sealed in format v2 opens again`(plaintext: [UInt8]) throws {
+        let ring = try KeyRing(Self.v2)
         let box = ring.seal(plaintext, for: Self.draft)
         #expect(box.starts(with: [2, 2] + Array("k1".utf8)))
         #expect(box.count == 4 + 16 + plaintext.count + 16)
@@ -192,14 +192,14 @@ struct KeyRingTests {
     }
 
     /// Another implementation of HKDF-SHA-256 and AES-256-GCM has sealed the box, with the salt 00…0f.
-    @Test func `a box in the documented second format opens`() throws {
+    @Test func `a box in the documented format v2 opens`() throws {
         let text = "AgJrMQABAgMEBQYHCAkKCwwNDg+yCaK45RzJkzHIICX6Z51g6wfZPF8hhQNeBjdnS8bARA=="
         let box = try #require(Data(base64Encoded: text))
-        #expect(try KeyRing(Self.second).open(Array(box), for: Self.draft) == Array("sealed elsewhere".utf8))
+        #expect(try KeyRing(Self.v2).open(Array(box), for: Self.draft) == Array("sealed elsewhere".utf8))
     }
 
-    @Test func `each value of the second form has its own salt`() throws {
-        let ring = try KeyRing(Self.second)
+    @Test func `each value in format v2 has its own salt`() throws {
+        let ring = try KeyRing(Self.v2)
         let boxes = (0..<100).map { _ in ring.seal(Self.plaintext, for: Self.draft) }
         #expect(Set(boxes.map { $0[4..<20] }).count == 100)
     }
@@ -211,14 +211,14 @@ struct KeyRingTests {
         SealedPlace(table: "drafts", row: Array("b draft".utf8)), SealedPlace(table: "drafts", row: row, columns: [[]]),
         SealedPlace(table: "drafts", row: [], columns: [row]),
     ])
-    func `a value of the second form opens only at its own place`(place: SealedPlace) throws {
-        let ring = try KeyRing(Self.second)
+    func `a value in format v2 opens only at its own place`(place: SealedPlace) throws {
+        let ring = try KeyRing(Self.v2)
         let box = ring.seal(Self.plaintext, for: Self.draft)
         #expect(throws: UnsealingError.self) { try ring.open(box, for: place) }
     }
 
-    @Test func `a box of the second form with any bit changed, or of another length, does not open`() throws {
-        let ring = try KeyRing("\(Self.second),\(Self.new)")
+    @Test func `a box in format v2 with any bit changed, or of another length, does not open`() throws {
+        let ring = try KeyRing("\(Self.v2),\(Self.new)")
         let box = ring.seal(Self.plaintext, for: Self.draft)
         for index in box.indices {
             for bit in 0..<8 {
@@ -235,17 +235,17 @@ struct KeyRingTests {
         #expect(throws: UnsealingError.self) { try ring.open(box + [0], for: Self.draft) }
     }
 
-    @Test func `a key opens only boxes in the format of its own form`() throws {
-        let (first, second) = (try KeyRing(Self.old), try KeyRing(Self.second))
-        for (sealer, opener) in [(first, second), (second, first)] {
+    @Test func `a key opens only boxes in the format of its own version`() throws {
+        let (v1, v2) = (try KeyRing(Self.old), try KeyRing(Self.v2))
+        for (sealer, opener) in [(v1, v2), (v2, v1)] {
             var box = sealer.seal(Self.plaintext, for: Self.draft)
             #expect(throws: UnsealingError.self) { try opener.open(box, for: Self.draft) }
-            // The box does not open either if its version is changed to that of the other form.
+            // The box does not open either if its version is changed to that of the other key.
             box[0] = 3 - box[0]
             #expect(throws: UnsealingError.self) { try opener.open(box, for: Self.draft) }
         }
         let both = try KeyRing("k2:v2:\(Self.key(100)),\(Self.old)")
-        #expect(try both.open(first.seal(Self.plaintext, for: Self.draft), for: Self.draft) == Self.plaintext)
+        #expect(try both.open(v1.seal(Self.plaintext, for: Self.draft), for: Self.draft) == Self.plaintext)
         #expect(both.seal(Self.plaintext, for: Self.draft).starts(with: [2, 2] + Array("k2".utf8)))
     }
 
@@ -253,15 +253,15 @@ struct KeyRingTests {
         "k1:v2", "k1:v2:", "k1:v1:" + key(0), "k1:V2:" + key(0), "k1::" + key(0), "k1:v2::" + key(0),
         ":v2:" + key(0), "k1:v2:v2:" + key(0), "k1:v2:" + key(0, count: 31),
     ])
-    func `a malformed entry of the second form is refused`(entry: String) {
+    func `a malformed entry of a v2 key is refused`(entry: String) {
         #expect { try KeyRing(entry) } throws: {
             if case KeyRingError.malformed(entry: 1) = $0 { true } else { false }
         }
     }
 
-    @Test func `only a key of the second form has a pepper, and different keys have different peppers`() throws {
+    @Test func `only a v2 key has a pepper, and different keys have different peppers`() throws {
         #expect(try KeyRing(Self.old).pepper == nil)
-        let pepper = try #require(try KeyRing(Self.second).pepper)
+        let pepper = try #require(try KeyRing(Self.v2).pepper)
         // Another implementation of HKDF-SHA-256 has computed the expected values.
         #expect(Data(pepper.id).base64EncodedString() == "2WECGmvGYkA=")
         #expect(Data(pepper.key).base64EncodedString() == "OQJO4RJx52AqurJgXKOFAx7Oehex/kwKESwIvU0xU40=")
