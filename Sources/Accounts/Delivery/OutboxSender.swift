@@ -218,9 +218,9 @@ package struct OutboxSender: Sendable {
                     code: $0.text
                 )
             }
-        case FlowPurpose.signup.takenMail:
+        case FlowPurpose.signup.templateWithoutCode:
             messages.alreadyRegistered(serviceName: serviceName, link: "\(publicURL)/sign-in")
-        case FlowPurpose.emailChange.takenMail:
+        case FlowPurpose.emailChange.templateWithoutCode:
             messages.addressInUse(serviceName: serviceName, link: "\(publicURL)/sign-in")
         case "account-created":
             messages.accountCreated(serviceName: serviceName, address: content.to, contact: contact)

@@ -26,8 +26,9 @@ extension FlowPurpose {
         }
     }
 
-    /// The template of the mail in place of the code if an account has the address already.
-    var takenMail: String {
+    /// The template of the mail in place of the code if no code can be correct: a notice to the owner of the account
+    /// that has the address already. A recovery for an address without an account has mail that is never sent.
+    var templateWithoutCode: String {
         switch self {
         case .signup: "already-registered"
         // A recovery needs an account with the address.

@@ -166,13 +166,13 @@ extension Messages {
     /// The mail to the owner of an account after a sign-up with the address of the account. The link leads to the page for
     /// signing in.
     package func alreadyRegistered(serviceName: String, link: String) -> MailText {
-        mail(FlowPurpose.signup.takenMail, ["link": link, "service": serviceName])
+        mail(FlowPurpose.signup.templateWithoutCode, ["link": link, "service": serviceName])
     }
 
     /// The mail to the owner of an account after somebody wanted to move another account to the address of this one. The
     /// link leads to the page for signing in.
     package func addressInUse(serviceName: String, link: String) -> MailText {
-        mail(FlowPurpose.emailChange.takenMail, ["link": link, "service": serviceName])
+        mail(FlowPurpose.emailChange.templateWithoutCode, ["link": link, "service": serviceName])
     }
 
     /// The mail about a change of an account.

@@ -60,7 +60,7 @@ extension Sessions {
             signups.charge(.mailsToAddressFromNetwork, typed, site),
             signups.charge(.mailsToAddressFromNetworkPerDay, typed, site),
             signups.charge(.mailsToAddress, typed),
-        ] + signups.mailChargesOfService
+        ] + signups.mailChargesForAnyAddress
     }
 
     /// Stores a sign-in that waits for a code, and the mail with the code.
@@ -80,7 +80,7 @@ extension Sessions {
         replacing replaced: Token<AccountSession>?
     ) async throws(SignInError) -> PendingSignIn {
         let token = Token(for: ID<PendingSignIn>())
-        let digits = Signups.digits(Self.digits)
+        let digits = Signups.randomDigits(count: Self.digits)
         let (mailTicket, lifetime) = (Ticket(), PendingSignIn.lifetime.seconds)
         let mail = signups.outbox.seal(
             .init(
@@ -271,7 +271,7 @@ extension Sessions {
             to: owner?.account,
             holder.address,
             typed: nil,
-            charging: signups.mailChargesOfService + [signups.mailsByTicket(to: holder.address)],
+            charging: signups.mailChargesForAnyAddress + [signups.mailsByTicket(to: holder.address)],
             redeeming: [signups.redeem(ticket)],
             when: Signups.isRedeemed,
             in: language,

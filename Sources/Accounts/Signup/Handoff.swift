@@ -113,7 +113,7 @@ extension Signups {
                 context.values[field.name] = nil
                 context.values.validFlow = nil
                 // Otherwise a step that needs no answer would count as complete.
-                context.values.empty(step.name)
+                context.values.markEmptied(step.name)
             }
         }
         return (context.values, SignupProgress(of: context).step)
@@ -195,7 +195,7 @@ extension Signups {
                 lock(draft),
                 "SELECT \(Self.setFlag("unchanged", exists(draft)))",
                 consume(limits, when: Self.flag("unchanged")),
-                "\(Self.deleteWaiting("SELECT mail FROM handoffs WHERE draft = \(draft.id)")) AND \(isAllowed)",
+                Self.deleteWaiting("SELECT mail FROM handoffs WHERE draft = \(draft.id)", when: isAllowed),
                 insertLink,
                 insertMail
             )

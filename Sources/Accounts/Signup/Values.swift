@@ -64,7 +64,7 @@ package struct Values: Sendable {
     /// Whether the step was ever answered.
     func hasSeen(_ step: StepName) -> Bool { answered.contains(step) || emptied.contains(step) }
 
-    mutating func empty(_ step: StepName) {
+    mutating func markEmptied(_ step: StepName) {
         if answered.remove(step) != nil { emptied.insert(step) }
     }
 

@@ -7,8 +7,8 @@ struct ValuesTests {
     @Test func `a step that was emptied counts as seen`() throws {
         var values = Values()
         values.answered = ["email"]
-        values.empty("email")
-        values.empty("never")
+        values.markEmptied("email")
+        values.markEmptied("never")
         let opened = try #require(Values(sealable: values.sealable))
         #expect(opened == values && opened.answered.isEmpty)
         #expect(opened.hasSeen("email") && !opened.hasSeen("never"))

@@ -22,13 +22,13 @@ extension EmailField {
         let isSame = address == value(in: draft.values, of: field.name)
         if !isSame { signups.flow.addressChanges(&submission.change) }
         if !isSame, let previous = value(in: draft.values, of: field.name) {
-            submission.change.effects.append(signups.withdrawal(ofProofsOf: previous, from: draft))
+            submission.change.effects.append(signups.withdrawalEffect(ofProofsOf: previous, from: draft))
         }
         guard let (codeField, code) = signups.flow.code(proving: field.name) else { return }
         let proof = draft.proofs[codeField.name]
         if !isSame, proof?.isProved == true { submission.change.cleared.append(codeField.name) }
         guard let address else {
-            submission.change.effects.append(signups.withdrawal(of: codeField.name, from: draft))
+            submission.change.effects.append(signups.withdrawalEffect(of: codeField.name, from: draft))
             return
         }
         if let proof, signups.addressDigests(address).contains(proof.addressDigest) {
@@ -45,10 +45,10 @@ extension EmailField {
     package func clear(_ field: Field, of draft: Draft, by signups: Signups, _ change: inout Change) {
         signups.flow.addressChanges(&change)
         if let previous = value(in: draft.values, of: field.name) {
-            change.effects.append(signups.withdrawal(ofProofsOf: previous, from: draft))
+            change.effects.append(signups.withdrawalEffect(ofProofsOf: previous, from: draft))
         }
         guard let code = signups.flow.code(proving: field.name) else { return }
-        change.effects.append(signups.withdrawal(of: code.field.name, from: draft))
+        change.effects.append(signups.withdrawalEffect(of: code.field.name, from: draft))
         if draft.proofs[code.field.name]?.isProved == true { change.cleared.append(code.field.name) }
     }
 
@@ -95,7 +95,7 @@ extension Signups {
     /// The effect that withdraws the proofs of an address that the draft no longer has, by codes whose field is no longer
     /// in the flow. Otherwise such a proof would be valid again if a later flow file had the field again, and the person
     /// returned to the address.
-    fileprivate func withdrawal(ofProofsOf address: EmailAddress, from draft: Draft) -> Effect {
+    fileprivate func withdrawalEffect(ofProofsOf address: EmailAddress, from draft: Draft) -> Effect {
         let present = flow.fields.filter { $0.kind.provedField != nil }.map(\.name.rawValue)
         return Effect(
             statements: [

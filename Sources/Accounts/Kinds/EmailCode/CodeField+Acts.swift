@@ -43,7 +43,7 @@ extension CodeField {
         guard draft.proofs[field.name]?.generation == generation else {
             throw .refused([Refusal(field.name, .codeExpired)])
         }
-        submission.change.effects.append(signups.proved(field.name, generation: generation, of: draft))
+        submission.change.effects.append(signups.proofEffect(field.name, generation: generation, of: draft))
         if let counts = draft.values.address(in: proves).flatMap(signups.guessCounts) {
             let forgive = signups.forgive(counts, isKnown: false, when: signups.hasWritten(draft))
             submission.change.effects.append(Effect(statements: forgive))
@@ -51,7 +51,7 @@ extension CodeField {
     }
 
     package func clear(_ field: Field, of draft: Draft, by signups: Signups, _ change: inout Change) {
-        change.effects.append(signups.withdrawal(of: field.name, from: draft))
+        change.effects.append(signups.withdrawalEffect(of: field.name, from: draft))
     }
 
     /// If the code proves the address that identifies the account, requires this proof in the transaction of the

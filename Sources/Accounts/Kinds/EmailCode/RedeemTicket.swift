@@ -73,13 +73,13 @@ extension Signups {
         _ code: CodeField,
         _ address: EmailAddress
     ) async throws(RedeemError) {
-        let limits = charges(.starts, of: network) + mailChargesOfService + [mailsByTicket(to: address)]
+        let limits = charges(.starts, of: network) + mailChargesForAnyAddress + [mailsByTicket(to: address)]
         let (redeem, isRedeemed) = (redeem(ticket), Self.isRedeemed)
         let mail = codeStatements(
             field,
             code,
             address,
-            generation: 1,
+            after: nil,
             draft,
             when: isRedeemed,
             byTicket: true

@@ -56,16 +56,16 @@ extension Signups {
         to address: EmailAddress,
         of draft: Draft
     ) async throws(ResendError) -> Bool {
-        let last = draft.proofs[field]?.generation
+        let previousGeneration = draft.proofs[field]?.generation
         let charges = mailCharges(to: address, code, of: draft)
-        let isUnchanged: SQL = "\(exists(draft)) AND \(isGeneration(last, field, of: draft))"
+        let isUnchanged: SQL = "\(exists(draft)) AND \(isGeneration(previousGeneration, field, of: draft))"
         let isAllowed: SQL = "\(Self.flag("resend")) AND \(Self.isWithinLimits)"
         let (isSent, exceeded) = try await converting(to: ResendError.database) { () throws(DatabaseError) in
             let rows = try await database.transaction(
                 [
                     lock(draft), "SELECT \(Self.setFlag("resend", isUnchanged))",
                     consume(charges, when: Self.flag("resend")),
-                ] + codeStatements(field, code, address, generation: (last ?? 0) + 1, draft, when: isAllowed)
+                ] + codeStatements(field, code, address, after: previousGeneration, draft, when: isAllowed)
             )
             return (try rows[1].only.decode(String.self) == "true", try self.exceeded(charges, rows[2]))
         }

@@ -9,23 +9,23 @@ extension Signups {
     /// an account. Response times must not reveal it either: every address consumes the limit of an hour and gets a row in the
     /// outbox, even if no mail is sent.
     ///
-    /// - Parameter last: the generation of the previous code; nil if there was none.
+    /// - Parameter previousGeneration: the generation of the previous code; nil if there was none.
     func newCode(
         _ field: FieldName,
-        _ code: CodeField,
+        _ kind: CodeField,
         for address: EmailAddress,
-        after last: Int?,
+        after previousGeneration: Int?,
         of draft: Draft
     ) -> Effect {
         Effect(
-            condition: isGeneration(last, field, of: draft),
-            laterLimits: mailCharges(to: address, code, of: draft),
-            proof: (field, false),
+            condition: isGeneration(previousGeneration, field, of: draft),
+            laterLimits: mailCharges(to: address, kind, of: draft),
+            proof: (field: field, isProved: false),
             statements: codeStatements(
                 field,
-                code,
+                kind,
                 address,
-                generation: (last ?? 0) + 1,
+                after: previousGeneration,
                 draft,
                 when: hasWritten(draft)
             )
@@ -43,25 +43,28 @@ extension Signups {
     /// Statements that replace the code of the field, and put the mail with the new code and a ticket into the outbox.
     ///
     /// - Parameters:
+    ///   - previousGeneration: the generation of the previous code; nil if there was none.
     ///   - condition: SQL without columns, such as ``hasWritten(_:)``; if it is false, the statements do nothing.
-    ///   - byTicket: whether the person gets the code in exchange for a ticket.
+    ///   - byTicket: whether the person gets the code in exchange for a ticket. Only for a new draft; a later code clears
+    ///     `ticket_generation`.
     func codeStatements(
         _ field: FieldName,
-        _ code: CodeField,
+        _ kind: CodeField,
         _ address: EmailAddress,
-        generation: Int,
+        after previousGeneration: Int?,
         _ draft: Draft,
         when condition: SQL,
         byTicket: Bool = false
     ) -> [SQL] {
-        let digits = Self.digits(code.digits)
+        let generation = (previousGeneration ?? 0) + 1
+        let digits = Self.randomDigits(count: kind.digits)
         let purpose = flow.purpose
         let ticket = purpose.codeMail.ticketPath.map { _ in Ticket() }
         let mail = outbox.seal(
             .init(
                 to: address.rawValue,
                 language: draft.language,
-                code: (digits, code.lifetime.seconds / 60),
+                code: (digits, kind.lifetime.seconds / 60),
                 ticket: ticket?.text
             ),
             from: network,
@@ -73,23 +76,24 @@ extension Signups {
         // Counts instead of `notice` if the code is valid, so that all addresses take the same time.
         let placeholder = charge("no notice", hourly, subject)
         let codeDigest = codeDigests(digits, of: draft.id, address: address, generation: generation)[0]
-        return replaceMail(of: field, from: draft, to: address, when: condition) + [
+        return discardPreviousMail(of: field, from: draft, to: address, when: condition) + [
             """
             INSERT INTO proofs (draft, field, mail, address_digest, code_digest, expires_at, ticket_generation)
             SELECT \(draft.id), \(field.rawValue), \(mail.id), \(addressDigests(address)[0]),
-                   CASE WHEN \(purpose.admits(address)) THEN \(codeDigest) END,
-                   now() + make_interval(secs => \(code.lifetime.seconds)), \(byTicket ? generation : nil)
+                   CASE WHEN \(purpose.codeCanBeCorrect(for: address)) THEN \(codeDigest) END,
+                   now() + make_interval(secs => \(kind.lifetime.seconds)), \(byTicket ? generation : nil)
              WHERE \(condition)
             ON CONFLICT (draft, field) DO UPDATE
                SET address_digest = excluded.address_digest, code_digest = excluded.code_digest,
                    generation = proofs.generation + 1, attempts = 0, proved_at = NULL, sent_at = now(),
                    expires_at = excluded.expires_at, mail = excluded.mail, ticket_generation = NULL
             """,
+            // `taken` has a row if the limit is exceeded: the owner had a notice within the hour.
             """
             INSERT INTO outbox (id, draft, network, recipient, turn, template, sealed, useless_after)
             SELECT \(mail.id), draft, \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
                    CASE WHEN code_digest IS NOT NULL THEN \(purpose.codeMail.rawValue)
-                        WHEN had_notice THEN 'withheld' ELSE \(purpose.takenMail) END,
+                        WHEN had_notice THEN 'withheld' ELSE \(purpose.templateWithoutCode) END,
                    \(mail.sealed),
                    \(ticket == nil ? "expires_at" : "now() + make_interval(secs => \(Ticket.lifetime.seconds))" as SQL)
               FROM proofs, LATERAL (
@@ -103,14 +107,14 @@ extension Signups {
 
     /// The effect that marks the address as proved by the code of this generation. The digest of the code stays in the
     /// row, so that a repetition of the code is recognised. It can prove nothing again, because ``spend(_:on:_:of:)``
-    /// accepts no code while `proved_at` is set.
-    func proved(_ field: FieldName, generation: Int, of draft: Draft) -> Effect {
+    /// accepts no code while `proved_at` is set. Takes back the failure that `spend` counted before it compared the code.
+    func proofEffect(_ field: FieldName, generation: Int, of draft: Draft) -> Effect {
         Effect(
             condition: """
                 EXISTS (SELECT FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue)
                                              AND generation = \(generation) AND proved_at IS NULL)
                 """,
-            proof: (field, true),
+            proof: (field: field, isProved: true),
             statements: [
                 """
                 UPDATE proofs SET proved_at = now(), failures = failures - 1
@@ -122,23 +126,23 @@ extension Signups {
 
     /// The effect that invalidates the code of the field and the proof by it, and the link to continue on another
     /// device.
-    func withdrawal(of field: FieldName, from draft: Draft) -> Effect {
+    func withdrawalEffect(of field: FieldName, from draft: Draft) -> Effect {
         let update: SQL = """
             UPDATE proofs SET proved_at = NULL, code_digest = NULL, expires_at = now()
              WHERE draft = \(draft.id) AND field = \(field.rawValue) AND \(hasWritten(draft))
             """
         return Effect(
-            proof: (field, false),
-            statements: [update] + discardLink(of: draft, when: hasWritten(draft))
+            proof: (field: field, isProved: false),
+            statements: [update] + discardLinkAndMail(of: draft, when: hasWritten(draft))
         )
     }
 
-    /// Statements that delete the mail with the last code if it is still waiting and goes to the same address as the
+    /// Statements that delete the mail with the previous code if it is still waiting and goes to the same address as the
     /// new one, and that invalidate the link to continue on another device.
     ///
     /// A mail to another address stays, although its code is invalid now: it has counted against the limits of that
     /// address, so its owner must get the ticket in it.
-    private func replaceMail(
+    private func discardPreviousMail(
         of field: FieldName,
         from draft: Draft,
         to address: EmailAddress,
@@ -148,45 +152,48 @@ extension Signups {
             SELECT mail FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue)
                                       AND address_digest = ANY (\(ByteStrings(addressDigests(address))))
             """
-        return discardLink(of: draft, and: mail, when: condition)
+        return discardLinkAndMail(of: draft, alsoMails: mail, when: condition)
     }
 
     /// Statements that invalidate the link to continue on another device, and delete the mail with it and the other
     /// mails if they are still waiting.
     ///
     /// - Parameter others: a query that selects the ids of the other mails.
-    private func discardLink(
+    private func discardLinkAndMail(
         of draft: Draft,
-        and others: SQL = "SELECT NULL::uuid WHERE false",
+        alsoMails others: SQL = "SELECT NULL::uuid WHERE false",
         when condition: SQL
     ) -> [SQL] {
         let link: SQL = "SELECT mail FROM handoffs WHERE draft = \(draft.id)"
         return [
-            "\(Self.deleteWaiting("\(link) UNION ALL \(others)")) AND \(condition)",
+            Self.deleteWaiting("\(link) UNION ALL \(others)", when: condition),
             "DELETE FROM handoffs WHERE draft = \(draft.id) AND \(condition)",
         ]
     }
 
-    /// A statement that deletes the waiting ones of the mails, except notices to owners of accounts. Skips a mail whose
-    /// row another transaction has locked, such as one that claims it for delivery.
+    /// A statement that deletes those of the mails that are not sent yet, except notices to owners of accounts. Skips a
+    /// mail whose row another transaction has locked, such as one that claims it for delivery.
     ///
     /// Only waiting mail has a value in `sealed`. With a condition on `state`, PostgreSQL might scan the index of all
     /// waiting mail.
     ///
-    /// - Parameter mails: a query that selects the ids of mails.
-    static func deleteWaiting(_ mails: SQL) -> SQL {
+    /// - Parameters:
+    ///   - mails: a query that selects the ids of mails.
+    ///   - condition: SQL; if it is false, the statement does nothing.
+    static func deleteWaiting(_ mails: SQL, when condition: SQL = "true") -> SQL {
         """
         DELETE FROM outbox WHERE id IN (
             SELECT id FROM outbox WHERE id IN (\(mails)) AND sealed IS NOT NULL
-               AND template NOT IN (\(FlowPurpose.signup.takenMail), \(FlowPurpose.emailChange.takenMail))
-               FOR UPDATE SKIP LOCKED)
+               AND template NOT IN (\(FlowPurpose.signup.templateWithoutCode),
+                                    \(FlowPurpose.emailChange.templateWithoutCode))
+               FOR UPDATE SKIP LOCKED) AND \(condition)
         """
     }
 
     /// The rate limits that a mail with a code consumes: one mail per ``CodeField/resendAfter`` for the draft and the
     /// address, and the limits of any mail to the address.
-    func mailCharges(to address: EmailAddress, _ code: CodeField, of draft: Draft) -> [Charge] {
-        let pause = charge("resend", Limit(1, per: code.resendAfter), [draft.id.bytes, Array(address.rawValue.utf8)])
+    func mailCharges(to address: EmailAddress, _ kind: CodeField, of draft: Draft) -> [Charge] {
+        let pause = charge("resend", Limit(1, per: kind.resendAfter), [draft.id.bytes, Array(address.rawValue.utf8)])
         return [pause] + mailCharges(to: address)
     }
 
@@ -207,18 +214,18 @@ extension Signups {
             charge(.mailsToAddressFromNetwork, of: [mailbox, network.site.prefix]),
             charge(.mailsToAddressFromNetworkPerDay, of: [mailbox, network.site.prefix]),
             charge(.mailsToAddress, of: total),
-        ] + mailChargesOfService
+        ] + mailChargesForAnyAddress
     }
 
     /// The charge for an event about an address. Each purpose of a flow, such as recovery, has a count of its own.
     ///
-    /// - Parameter address: what the limit is counted by: an address or a mailbox, and further parts such as a network.
-    func charge(_ name: Limits.Name, of address: [[UInt8]]) -> Charge {
-        charge(name.rawValue, flow.limits[name], address + flow.purpose.limitSubject)
+    /// - Parameter subject: what the limit is counted by: an address or a mailbox, and further parts such as a network.
+    func charge(_ name: Limits.Name, of subject: [[UInt8]]) -> Charge {
+        charge(name.rawValue, flow.limits[name], subject + flow.purpose.limitSubject)
     }
 
     /// The rate limits of mail to all addresses together: the one of the client's network, and the one of the service.
-    var mailChargesOfService: [Charge] { charges(.mailsFromNetwork, of: network) + [chargeForAll(.mails)] }
+    var mailChargesForAnyAddress: [Charge] { charges(.mailsFromNetwork, of: network) + [chargeForAll(.mails)] }
 
     /// The digests of a code as the database stores them, one for each key of the ring. They include the draft, the
     /// address and the generation, so that the code is valid only for these.
@@ -233,7 +240,7 @@ extension Signups {
     }
 
     /// Returns a random code with this number of digits, each from 0 to 9 with the same probability.
-    static func digits(_ count: Int) -> String {
+    static func randomDigits(count: Int) -> String {
         var random = SystemRandomNumberGenerator()
         return (0..<count).map { _ in String(Int.random(in: 0...9, using: &random)) }.joined()
     }
@@ -241,7 +248,7 @@ extension Signups {
 
 extension FlowPurpose {
     /// Whether a code that is mailed to the address can be correct, as SQL.
-    fileprivate func admits(_ address: EmailAddress) -> SQL {
+    fileprivate func codeCanBeCorrect(for address: EmailAddress) -> SQL {
         switch self {
         case .signup, .emailChange:
             "NOT EXISTS (SELECT FROM identifiers WHERE kind = 'email' AND value = \(address.rawValue))"
