@@ -262,7 +262,7 @@ extension Sessions {
             case .unreadable: throw .unreadable
             case .database(let error): throw .database(error)
             case .limited(let reached): throw .limited(reached)
-            case .expired, .find: throw .ticketExpired
+            case .invalidTicket, .find: throw .ticketExpired
             }
         }
         guard let holder, holder.field == Self.ticketField else { throw .ticketExpired }

@@ -4,7 +4,7 @@ package enum HandoffError: Error {
     /// The flow proves no address.
     case noAddress
     /// No address is proved yet.
-    case locked(next: Step?)
+    case addressNotProved(next: Step?)
     /// The last link was mailed less than ``Signups/handoffPause`` ago, or a limit of mails is exceeded.
     case limited(LimitReached)
     /// The draft is not at the requested revision.
@@ -19,7 +19,7 @@ package enum HandoffError: Error {
 package enum ResumeError: Error {
     /// The link is invalid: it was used, replaced or withdrawn, has expired, or was never sent, or the account exists
     /// already.
-    case expired
+    case invalidLink
     case limited(LimitReached)
     case find(FindError)
     /// The draft kept changing.
@@ -46,7 +46,9 @@ extension Signups {
             if draft.account != nil { throw .committed }
             if let revision, revision != draft.revision { throw .stale(draft) }
             guard flow.provesAddress else { throw .noAddress }
-            guard let address = provedAddress(of: draft) else { throw .locked(next: progress(of: draft).next) }
+            guard let address = provedAddress(of: draft) else {
+                throw .addressNotProved(next: progress(of: draft).next)
+            }
             return try await mailLink(to: address, of: draft) ? () : nil
         }
     }
@@ -69,24 +71,26 @@ extension Signups {
             do throws(FindError) { found = try await draft(of: link, or: tokens) } catch { throw .find(error) }
             guard let draft = found else {
                 try await chargeInvalidLink()
-                throw .expired
+                throw .invalidLink
             }
             if let given = tokens.first(where: { $0.hash == draft.tokenHash }) { return (draft, given) }
             do throws(ResumeError) {
                 switch try await move(draft, of: link, to: token) {
                 case .moved: break
                 case .changed: continue
-                case .invalidLink: throw .expired
+                case .invalidLink: throw .invalidLink
                 case .tooLate: throw .database(.unavailable("the deadline of the request is too near"))
                 }
             } catch {
                 // If the new token finds the draft, the move took effect.
-                guard case .database(.outcomeUnknown) = error, let draft = await verified(token) else { throw error }
+                guard case .database(.outcomeUnknown) = error, let draft = await draftIfReadable(token) else {
+                    throw error
+                }
                 return (draft, token)
             }
             // The draft has moved, so the answer should arrive even if the deadline is near. If this read fails, the next
             // one gives the reason.
-            if let draft = await verified(token) { return (draft, token) }
+            if let draft = await draftIfReadable(token) { return (draft, token) }
             do throws(FindError) { return (try await find(token), token) } catch { throw .find(error) }
         }
         throw .contended
@@ -101,7 +105,7 @@ extension Signups {
 
     /// Reads the draft of a new token, with a second of its own even if the deadline is near. Nil if there is no draft, or
     /// if the read fails.
-    func verified(_ token: Token<Draft>) async -> Draft? {
+    func draftIfReadable(_ token: Token<Draft>) async -> Draft? {
         try? await Deadline.verifying { try await self.find(token) }
     }
 
@@ -223,7 +227,7 @@ extension Signups {
         let place = SealedPlace.draft(draft.id, tokenHash: token.hash, revision: draft.revision + 1)
         let (values, step) = withoutCredentials(draft)
         let sealed = keys.seal(values.sealable, for: place)
-        let setFlag: SQL = "SELECT \(Self.setFlag("current", exists(draft)))"
+        let setCurrent: SQL = "SELECT \(Self.setFlag("current", exists(draft)))"
         // The statements after this check wait for no other transaction, so they end soon after it.
         let end = Int(draft.now.timeIntervalSince1970.rounded(.down)) + Deadline.secondsLeft
         let isInTime: SQL = "\(Self.flag("current")) AND clock_timestamp() < to_timestamp(\(end))"
@@ -245,11 +249,11 @@ extension Signups {
                    sealed = \(sealed)
              WHERE id = \(draft.id) AND \(isValidLink) RETURNING 1
             """
-        let (move, exceeded) = try await converting(to: ResumeError.database) {
+        let (result, exceeded) = try await converting(to: ResumeError.database) {
             () throws(DatabaseError) -> (Move, LimitReached?) in
             let rows = try await database.transaction(
                 lock(draft),
-                setFlag,
+                setCurrent,
                 consume(limits, when: Self.flag("current")),
                 setInTime,
                 storeReason,
@@ -264,11 +268,11 @@ extension Signups {
             )
             let isCurrent = try rows[1].only.decode(String.self) == "true"
             let isInTime = try rows[3].only.decode(String.self) == "true"
-            let move: Move =
+            let result: Move =
                 !isCurrent ? .changed : !isInTime ? .tooLate : rows[5].isEmpty ? .invalidLink : .moved
-            return (move, try self.exceeded(limits, rows[2]))
+            return (result, try self.exceeded(limits, rows[2]))
         }
         if let exceeded { throw .limited(exceeded) }
-        return move
+        return result
     }
 }

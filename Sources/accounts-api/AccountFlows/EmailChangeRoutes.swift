@@ -35,7 +35,9 @@ struct EmailChangeRoutes: Sendable {
         by form: FirstForm = FirstForm()
     ) async throws -> (draft: Draft, token: Token<Draft>) {
         guard session.isConfirmed else { throw SignInError.confirmationRequired }
-        _ = try await site.drafts.openDraft(of: site.cookie.values(in: request.headers).first.flatMap { Token($0) })
+        _ = try await site.signupRoutes.openDraft(
+            of: site.cookie.values(in: request.headers).first.flatMap { Token($0) }
+        )
         return try await site.signups.from(network).startChange(by: session, in: language, by: form)
     }
 

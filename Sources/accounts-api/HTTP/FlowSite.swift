@@ -39,7 +39,7 @@ struct FlowSite: Sendable {
 
     var purpose: FlowPurpose { signups.flow.purpose }
     var representations: Representations { Representations(signups: signups) }
-    var drafts: SignupRoutes { SignupRoutes(site: self) }
+    var signupRoutes: SignupRoutes { SignupRoutes(site: self) }
     var tickets: TicketRoutes { TicketRoutes(site: self) }
 
     /// The step whose form the first page shows; nil if a field of it has a name that the form needs for itself.

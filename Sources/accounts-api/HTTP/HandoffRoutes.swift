@@ -8,7 +8,7 @@ struct HandoffRoutes: Sendable {
     let representations: Representations
     let cookie: TokenCookie
     let pages: Pages
-    let drafts: SignupRoutes
+    let signupRoutes: SignupRoutes
 
     @Sendable func handOff(_ request: Request, _ context: DraftContext) async throws -> Answer {
         try await signups.from(context.network).handOff(
@@ -24,10 +24,10 @@ struct HandoffRoutes: Sendable {
         )
     }
 
-    /// Shows the page to which the link in the mail leads. The code is in the fragment of the link, which browsers do
+    /// Shows the page to which the link in the mail leads. The token is in the fragment of the link, which browsers do
     /// not send: the script of the page posts it, and a person without script types it. The answer is always HTML.
     ///
-    /// Mails of earlier versions have the code in the query.
+    /// Mails of earlier versions have the token in the query.
     @Sendable func askToResume(_ request: Request, _ context: RequestScope) async throws -> Response {
         guard let code = request.uri.queryParameters["code"] else {
             return pages.response(pages.enterLinkCode(in: context.language), in: context.language)
@@ -35,16 +35,16 @@ struct HandoffRoutes: Sendable {
         guard let link = Token<Draft>(String(code)) else {
             throw Problem(.notFound, "The link is incomplete. Open the complete link from the mail.")
         }
-        if try await isOverHere(link, context) { return Pages.seeOther(signups.flow.purpose.path) }
+        if try await wasResumedHere(link, context) { return Pages.seeOther(signups.flow.purpose.path) }
         return try await pages.response(confirmation(of: link, context), in: context.language)
     }
 
-    /// Whether the link is over, and its sign-up goes on in this browser: the person has opened it here before.
-    func isOverHere(_ link: Token<Draft>, _ context: RequestScope) async throws -> Bool {
+    /// Whether this browser has resumed the sign-up by this link already.
+    func wasResumedHere(_ link: Token<Draft>, _ context: RequestScope) async throws -> Bool {
         guard let token = context.credentials.token(of: Draft.self), token.id == link.id,
             try await signups.maskedAddress(of: link) == nil
         else { return false }
-        return try await drafts.openDraft(of: token) != nil
+        return try await signupRoutes.openDraft(of: token) != nil
     }
 
     /// The page that asks the person to confirm a link. Mail scanners open links and run the scripts of pages, so
@@ -76,7 +76,7 @@ struct HandoffRoutes: Sendable {
         )
         // Throws if the draft of the request's token cannot be read or decrypted now. The new cookie would replace the
         // one that opens it.
-        _ = try await drafts.openDraft(of: context.credentials.token(of: Draft.self))
+        _ = try await signupRoutes.openDraft(of: context.credentials.token(of: Draft.self))
         let (draft, token) = try await signups.from(context.network).resume(body.link, openedBy: body.opening)
         return representations.answer(draft, with: token, isBearer: body.isBearer, cookie: cookie, status: .ok)
     }

@@ -197,7 +197,7 @@ extension HandoffError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
         switch self {
         case .noAddress: Problem(.notFound, "The flow verifies no e-mail address, so a link cannot be mailed.")
-        case .locked(let next): .locked(next, of: context.flow)
+        case .addressNotProved(let next): .locked(next, of: context.flow)
         case .limited(let reached): .limited(reached)
         case .stale(let current): context.stale(current)
         case .committed: .committed(in: context.flow.purpose)
@@ -210,7 +210,7 @@ extension HandoffError: ProblemConvertible {
 extension ResumeError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
         switch self {
-        case .expired: .refused([Refusal("code", .codeExpired)], in: context.language)
+        case .invalidLink: .refused([Refusal("code", .codeExpired)], in: context.language)
         case .contended: .contended
         case .limited(let reached): .limited(reached)
         case .find(let error as any Error), .database(let error as any Error): context.problem(for: error)
@@ -221,7 +221,7 @@ extension ResumeError: ProblemConvertible {
 extension RedeemError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
         switch self {
-        case .expired: .refused([Refusal("ticket", .codeExpired)], in: context.language)
+        case .invalidTicket: .refused([Refusal("ticket", .codeExpired)], in: context.language)
         case .unreadable: .keysMissing
         case .limited(let reached): .limited(reached)
         case .find(let error as any Error), .database(let error as any Error): context.problem(for: error)

@@ -11,7 +11,7 @@ extension FlowSite {
             representations: representations,
             cookie: cookie,
             pages: pages,
-            drafts: drafts
+            signupRoutes: signupRoutes
         )
     }
 
@@ -26,7 +26,7 @@ extension FlowSite {
         do {
             if act == .resume, context.answers["confirmed"] == nil {
                 let body = try ResumeRequest(context.answers, isPage: true, in: language)
-                if try await handoff.isOverHere(body.link, context) { return Pages.seeOther(purpose.path) }
+                if try await handoff.wasResumedHere(body.link, context) { return Pages.seeOther(purpose.path) }
                 var page = try await handoff.confirmation(of: body.link, context)
                 if page.status == .gone { page.status = .unprocessableContent }
                 return pages.response(page, in: language)
@@ -136,7 +136,7 @@ extension FlowSite {
             let problem = problem(for: error, language, context.logger)
             guard problem.isForTheSamePage else { throw problem }
             context.subject.set(problem)
-            let shown = try await drafts.showStep(request, context).json ?? .null
+            let shown = try await signupRoutes.showStep(request, context).json ?? .null
             page = pages.step(shown, step, of: draft, after: problem, typed, in: language)
         }
         return pages.response(page, in: language)

@@ -71,7 +71,7 @@ extension FlowSite {
         context.language = body.start.language
         let (draft, token): (Draft, Token<Draft>?)
         do {
-            (draft, token) = try await drafts.begin(body.start, context) { signups, destination in
+            (draft, token) = try await signupRoutes.begin(body.start, context) { signups, destination in
                 try await signups.start(by: body.form, in: body.start.language, for: destination)
             }
         } catch {
@@ -98,7 +98,7 @@ extension FlowSite {
         context.subject.set(draft)
         context.subject.set(step)
         do {
-            return try await page(.submitForm, request, StepContext(context: context), drafts.submit)
+            return try await page(.submitForm, request, StepContext(context: context), signupRoutes.submit)
         } catch {
             let problem = problem(for: error, draft.language, context.logger)
             context.subject.set(problem)

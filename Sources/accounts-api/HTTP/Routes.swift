@@ -138,7 +138,8 @@ struct Routes: Sendable {
 
     /// All operations. Each type with handlers lists its own.
     var operations: [Operation] {
-        signup.drafts.operations + handoff.operations + signup.tickets.operations + signup.drafts.stepOperations
+        signup.signupRoutes.operations + handoff.operations + signup.tickets.operations
+            + signup.signupRoutes.stepOperations
             + AuthenticatorStepRoutes(site: signup).operations
             + photo.operations
             + changes.flatMap { operations(of: $0) }
@@ -171,7 +172,7 @@ struct Routes: Sendable {
         let own =
             site.purpose == .emailChange
             ? EmailChangeRoutes(site: site, sessions: sessions).operations : site.tickets.operations
-        return site.drafts.operations + own + site.drafts.stepOperations
+        return site.signupRoutes.operations + own + site.signupRoutes.stepOperations
     }
 
     /// The OpenAPI description of all operations.

@@ -7,7 +7,7 @@ struct TicketRoutes: Sendable {
     let site: FlowSite
 
     private var signups: Signups { site.signups }
-    private var drafts: SignupRoutes { site.drafts }
+    private var signupRoutes: SignupRoutes { site.signupRoutes }
 
     /// Shows the page to which the link in the mail leads. Mail scanners open links, so this changes nothing. The
     /// answer is always HTML.
@@ -16,7 +16,7 @@ struct TicketRoutes: Sendable {
             throw Problem(.notFound, "The link is incomplete. Open the complete link from the mail.")
         }
         let address = try await signups.maskedAddress(of: ticket)
-        let draft = try await drafts.openDraft(of: context.credentials.token(of: Draft.self))
+        let draft = try await signupRoutes.openDraft(of: context.credentials.token(of: Draft.self))
         let replaces = draft.map { !hasOnlyAddress($0, address) } ?? false
         let page = site.pages.ticket(ticket, for: address, replacesSignup: replaces, in: context.language)
         return site.pages.response(page, in: context.language)
@@ -36,7 +36,7 @@ struct TicketRoutes: Sendable {
         let body = try TicketRequest(context.answers, in: context.language, of: signups.flow.languages)
         // Throws if the draft of the request's token cannot be read or decrypted now. The new cookie would replace the
         // one that opens it.
-        _ = try await drafts.openDraft(of: context.credentials.token(of: Draft.self))
+        _ = try await signupRoutes.openDraft(of: context.credentials.token(of: Draft.self))
         let (draft, token) = try await signups.from(context.network).redeem(body.ticket, in: body.language)
         var answer = site.representations.answer(
             draft,

@@ -91,7 +91,7 @@ struct AuthorizePages: Sendable {
     ) async throws -> Response {
         let token = site.cookie.values(in: request.headers).first.flatMap { Token<Draft>($0) }
         let (path, ticket) = (site.purpose.path, authorization.ticket(provider.keys))
-        guard try await site.drafts.openDraft(of: token) != nil else {
+        guard try await site.signupRoutes.openDraft(of: token) != nil else {
             // The draft of the cookie has ended. Without the cookie, the page does not show that draft.
             return Pages.seeOther(
                 "\(path)?request=\(ticket)",

@@ -157,7 +157,7 @@ struct HandoffTests {
                 let opening = number % 2 == 0 ? LinkOpening() : nil
                 return await outcome { try await service.signups.resume(link, openedBy: opening) }
             }
-            #expect(outcomes.tally == ["done": 1, "expired": 19])
+            #expect(outcomes.tally == ["done": 1, "invalid link": 19])
         }
     }
 
@@ -173,14 +173,14 @@ struct HandoffTests {
             let again = try await service.signups.resume(link, openedBy: opening).token
             #expect(tokens == [again.text])
             for other in [LinkOpening(), nil] {
-                #expect(await outcome { try await service.signups.resume(link, openedBy: other) } == "expired")
+                #expect(await outcome { try await service.signups.resume(link, openedBy: other) } == "invalid link")
             }
             let token = opened[0].token
             #expect(try await service.signups.maskedAddress(of: link) == nil)
             #expect(try await service.signups.maskedAddress(of: token) == nil, "the new token is not a link")
-            #expect(await outcome { try await service.signups.resume(token) } == "expired")
+            #expect(await outcome { try await service.signups.resume(token) } == "invalid link")
             try session.letPass("1 minute")
-            #expect(await outcome { try await service.signups.resume(link, openedBy: opening) } == "expired")
+            #expect(await outcome { try await service.signups.resume(link, openedBy: opening) } == "invalid link")
             #expect(try await service.signups.find(token).revision == draft.revision + 1)
         }
     }
@@ -208,7 +208,7 @@ struct HandoffTests {
             try session.letPass("1 minute")
             try await service.signups.handOff(moved)
             let second = try await service.link()
-            #expect(await outcome { try await service.signups.resume(first) } == "expired")
+            #expect(await outcome { try await service.signups.resume(first) } == "invalid link")
             #expect(try await service.signups.resume(second).draft.revision == moved.revision + 1)
         }
     }
@@ -266,7 +266,7 @@ struct HandoffTests {
             try await service.signups.handOff(draft)
             let link = try await service.link()
             try session.letPass("15 minutes")
-            #expect(await outcome { try await service.signups.resume(link) } == "expired")
+            #expect(await outcome { try await service.signups.resume(link) } == "invalid link")
         }
     }
 
@@ -279,7 +279,7 @@ struct HandoffTests {
             try session.letPass("1 minute")
             try await service.signups.handOff(draft)
             let second = try await service.link()
-            #expect(await outcome { try await service.signups.resume(first) } == "expired")
+            #expect(await outcome { try await service.signups.resume(first) } == "invalid link")
             #expect(await outcome { try await service.signups.resume(second) } == "done")
         }
     }
@@ -302,7 +302,7 @@ struct HandoffTests {
             try await service.signups.handOff(draft)
             let link = try await service.link()
             _ = try await service.submit(["email": "kim@example.org"], to: "email", of: draft)
-            #expect(await outcome { try await service.signups.resume(link) } == "expired")
+            #expect(await outcome { try await service.signups.resume(link) } == "invalid link")
             #expect(try session.number(of: "handoffs") == 0)
         }
     }
@@ -320,8 +320,8 @@ struct HandoffTests {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "code")
             try await service.signups.handOff(draft)
-            #expect(await outcome { try await service.signups.resume(Token(for: draft.id)) } == "expired")
-            #expect(await outcome { try await service.signups.resume(Token(for: ID())) } == "expired")
+            #expect(await outcome { try await service.signups.resume(Token(for: draft.id)) } == "invalid link")
+            #expect(await outcome { try await service.signups.resume(Token(for: ID())) } == "invalid link")
             let link = try await service.link()
             #expect(await outcome { try await service.signups.resume(link) } == "done")
         }
@@ -331,12 +331,12 @@ struct HandoffTests {
     {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
-            #expect(await outcome { try await service.signups.handOff(draft) } == "locked, next is code")
+            #expect(await outcome { try await service.signups.handOff(draft) } == "address not proved, next is code")
             let ready = try await service.readyDraft(email: "lee@example.com", username: "lee")
             try await service.signups.handOff(ready)
             let link = try await service.link()
             _ = try await service.signups.commit(ready)
-            #expect(await outcome { try await service.signups.resume(link) } == "expired")
+            #expect(await outcome { try await service.signups.resume(link) } == "invalid link")
             let committed = try await service.signups.reread(ready)
             #expect(await outcome { try await service.signups.handOff(committed) } == "committed")
             #expect(try session.number(of: "handoffs") == 0)
@@ -398,7 +398,7 @@ struct HandoffTests {
         limits.byName[.starts] = Limit(3, per: .seconds(3600))
         try await TestSignups.with(limits: limits) { service in
             for _ in 0..<3 {
-                #expect(await outcome { try await service.signups.resume(Token(for: ID())) } == "expired")
+                #expect(await outcome { try await service.signups.resume(Token(for: ID())) } == "invalid link")
             }
             #expect(await outcome { try await service.signups.resume(Token(for: ID())) } == "too many: starts")
         }

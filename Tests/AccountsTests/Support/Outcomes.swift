@@ -133,7 +133,7 @@ extension HandoffError: SummarizedError {
     var summary: String {
         switch self {
         case .noAddress: "no address"
-        case .locked(let next): "locked, next is \(next?.name.rawValue ?? "the review")"
+        case .addressNotProved(let next): "address not proved, next is \(next?.name.rawValue ?? "the review")"
         case .limited(let reached): reached.summary
         case .stale(let draft): "stale, the revision is \(draft.revision)"
         case .committed: "committed"
@@ -147,7 +147,7 @@ extension HandoffError: SummarizedError {
 extension RedeemError: SummarizedError {
     var summary: String {
         switch self {
-        case .expired: "expired"
+        case .invalidTicket: "invalid ticket"
         case .unreadable: "unreadable"
         case .limited(let reached): reached.summary
         case .find(let error): error.summary
@@ -159,7 +159,7 @@ extension RedeemError: SummarizedError {
 extension ResumeError: SummarizedError {
     var summary: String {
         switch self {
-        case .expired: "expired"
+        case .invalidLink: "invalid link"
         case .limited(let reached): reached.summary
         case .contended: "contended"
         case .find(let error): error.summary

@@ -45,8 +45,8 @@ extension Signups {
     /// - Parameters:
     ///   - previousGeneration: the generation of the previous code; nil if there was none.
     ///   - condition: SQL without columns, such as ``hasWritten(_:)``; if it is false, the statements do nothing.
-    ///   - byTicket: whether the person gets the code in exchange for a ticket. Only for a new draft; a later code clears
-    ///     `ticket_generation`.
+    ///   - byTicket: whether the person gets the code in exchange for a ticket. Only for a new draft; a later code
+    ///     clears `ticket_generation`.
     func codeStatements(
         _ field: FieldName,
         _ kind: CodeField,
@@ -105,9 +105,11 @@ extension Signups {
         ] + (ticket.map { [store($0, of: field, for: address, when: condition)] } ?? [])
     }
 
-    /// The effect that marks the address as proved by the code of this generation. The digest of the code stays in the
-    /// row, so that a repetition of the code is recognised. It can prove nothing again, because ``spend(_:on:_:of:)``
-    /// accepts no code while `proved_at` is set. Takes back the failure that `spend` counted before it compared the code.
+    /// The effect that marks the address as proved by the code of this generation. Takes back the failure that `spend`
+    /// counted before it compared the code.
+    ///
+    /// The digest of the code stays in the row, so that a repetition of the code is recognised. It can prove nothing
+    /// again, because ``spend(_:on:_:of:)`` accepts no code while `proved_at` is set.
     func proofEffect(_ field: FieldName, generation: Int, of draft: Draft) -> Effect {
         Effect(
             condition: """
@@ -137,8 +139,8 @@ extension Signups {
         )
     }
 
-    /// Statements that delete the mail with the previous code if it is still waiting and goes to the same address as the
-    /// new one, and that invalidate the link to continue on another device.
+    /// Statements that delete the mail with the previous code if it is still waiting and goes to the same address as
+    /// the new one, and that invalidate the link to continue on another device.
     ///
     /// A mail to another address stays, although its code is invalid now: it has counted against the limits of that
     /// address, so its owner must get the ticket in it.

@@ -2,7 +2,7 @@ internal import Foundation
 
 package enum RedeemError: Error {
     /// The ticket was used, has expired, or was never mailed.
-    case expired
+    case invalidTicket
     /// This server has no key that decrypts the address of the ticket. Another server of this service may have the key.
     case unreadable
     case limited(LimitReached)
@@ -24,7 +24,7 @@ extension Signups {
             let reached = try await converting(to: RedeemError.database) { () throws(DatabaseError) in
                 try await consumeAlone(charges(.starts, of: network))
             }
-            throw reached.map(RedeemError.limited) ?? .expired
+            throw reached.map(RedeemError.limited) ?? .invalidTicket
         }
         var values = Values()
         values.fill(code.proves, with: address, in: flow)
@@ -34,12 +34,12 @@ extension Signups {
             try await exchange(ticket, for: draft, codeField.name, code, address)
         } catch {
             // If the token finds the draft, the exchange took effect.
-            guard case .database(.outcomeUnknown) = error, let draft = await verified(token) else { throw error }
+            guard case .database(.outcomeUnknown) = error, let draft = await draftIfReadable(token) else { throw error }
             return (draft, token)
         }
         outbox.wakeSender()
         funnel.entered(draft.step, of: flow)
-        if let draft = await verified(token) { return (draft, token) }
+        if let draft = await draftIfReadable(token) { return (draft, token) }
         do throws(FindError) { return (try await find(token), token) } catch { throw .find(error) }
     }
 
@@ -65,7 +65,7 @@ extension Signups {
     }
 
     /// Deletes the ticket, inserts the draft and queues the mail with the code, in one transaction. If two requests
-    /// have the same ticket, the second waits for the first, finds no ticket, and throws `expired`.
+    /// have the same ticket, the second waits for the first, finds no ticket, and throws `invalidTicket`.
     private func exchange(
         _ ticket: Ticket,
         for draft: Draft,
@@ -91,7 +91,7 @@ extension Signups {
             return (!rows[1].isEmpty, try self.exceeded(limits, rows[0]))
         }
         if let exceeded { throw .limited(exceeded) }
-        if !wasValid { throw .expired }
+        if !wasValid { throw .invalidTicket }
     }
 
     /// The rate limit of mails that tickets cause: 30 to one mailbox in a day, and as many to its addresses with a tag.

@@ -93,8 +93,8 @@ struct TicketTests {
             _ = try await service.fill(service.start(), through: "email")
             let ticket = try await ticket(on: service)
             let outcomes = try await atOnce(10) { _ in await redeem(ticket, on: service) }
-            #expect(outcomes.tally == ["done": 1, "expired": 9])
-            #expect(await redeem(ticket, on: service) == "expired")
+            #expect(outcomes.tally == ["done": 1, "invalid ticket": 9])
+            #expect(await redeem(ticket, on: service) == "invalid ticket")
             #expect(try session.number(of: "drafts") == 2)
             #expect(try session.number(of: "outbox WHERE template = 'verification-code'") == 2)
             #expect(try session.number(of: "proofs WHERE generation = ticket_generation") == 1)
@@ -119,7 +119,7 @@ struct TicketTests {
             #expect(try await service.signups.maskedAddress(of: ticket) == "k•••@example.com")
             try session.letPass("1 day")
             #expect(try await service.signups.maskedAddress(of: ticket) == nil)
-            #expect(await redeem(ticket, on: service) == "expired")
+            #expect(await redeem(ticket, on: service) == "invalid ticket")
             #expect(try session.number(of: "outbox") == 1)
         }
     }
@@ -132,7 +132,7 @@ struct TicketTests {
             #expect(forged.id == ticket.id)
             for ticket in [forged, Ticket()] {
                 #expect(try await service.signups.maskedAddress(of: ticket) == nil)
-                #expect(await redeem(ticket, on: service) == "expired")
+                #expect(await redeem(ticket, on: service) == "invalid ticket")
             }
             #expect(await redeem(ticket, on: service) == "done")
         }
@@ -221,7 +221,7 @@ struct TicketTests {
         try await TestSignups.with(limits: limits) { service in
             _ = try await service.fill(service.start(), through: "email")
             let ticket = try await ticket(on: service)
-            for _ in 0..<2 { #expect(await redeem(Ticket(), on: service) == "expired") }
+            for _ in 0..<2 { #expect(await redeem(Ticket(), on: service) == "invalid ticket") }
             #expect(await redeem(Ticket(), on: service) == "too many: starts")
             #expect(await redeem(ticket, on: service) == "too many: starts")
             try session.letPass("1 hour")
@@ -316,7 +316,7 @@ struct TicketTests {
             try await service.deliver()
             let filter = DraftFilter(email: EmailAddress("kim@example.com"))
             #expect(try await Operator(service.signups, name: "mina").purge(filter) == 1)
-            #expect(await redeem(try ticket(of: service.mailbox), on: service) == "expired")
+            #expect(await redeem(try ticket(of: service.mailbox), on: service) == "invalid ticket")
             let other = try ticket(of: service.mailbox, for: "lee@example.com")
             #expect(await redeem(other, on: service) == "done")
         }
