@@ -3,13 +3,15 @@ internal import Foundation
 /// The events and logouts that wait for applications: the rows of `deliveries` and `logouts`.
 ///
 /// An application may get one of them twice: if a server dies after it has delivered one, another server delivers it
-/// again. If PostgreSQL loses a write of this queue in a crash, requests are repeated or come too early, and nothing else
-/// is lost, so these transactions do not wait for the disk.
+/// again.
+///
+/// Commits are asynchronous. After a crash of PostgreSQL the latest writes may be missing: then a request is sent twice
+/// or too early, or a webhook that answered 410 is on again. No event is lost.
 struct EventQueue: Sendable {
     let database: Database
 
     /// Runs the statements in one transaction, and does not wait for the disk. Returns the rows of the last statement.
-    private func runWithoutFlush(_ statements: SQL...) async throws(DatabaseError) -> Rows {
+    private func runWithAsynchronousCommit(_ statements: SQL...) async throws(DatabaseError) -> Rows {
         let rows = try await database.transaction(["SET LOCAL synchronous_commit = off"] + statements)
         return rows[rows.count - 1]
     }
@@ -22,11 +24,11 @@ struct EventQueue: Sendable {
         let event: AccountEvent
         /// Identifies the claim, so that a server whose claim has expired changes nothing that another server has
         /// claimed.
-        let claim: UUID
+        let claimID: UUID
     }
 
     /// A logout, which is the end of a grant. This server has claimed it for one attempt to tell the application. The
-    /// number of attempts identifies the claim.
+    /// number of attempts identifies the claim (unlike a delivery's, nothing resets it).
     struct Logout: Sendable {
         let application: String
         /// The id of the grant.
@@ -39,8 +41,8 @@ struct EventQueue: Sendable {
         let claimedAt: Date
     }
 
-    /// The ids of the applications for which an event or a logout is due now. An event may be due and still wait for an
-    /// earlier one of its account.
+    /// The ids of the applications for which an event or a logout is due now; for events, only those whose webhook is
+    /// on and not paused. An event may be due and still wait for an earlier one of its account.
     func dueApplications() async throws(DatabaseError) -> (events: [String], logouts: [String]) {
         let rows = try await database.read("SELECT application, has_event, has_logout FROM due_applications()")
         var (events, logouts): ([String], [String]) = ([], [])
@@ -54,14 +56,14 @@ struct EventQueue: Sendable {
 
     /// Claims due events for one attempt each.
     ///
-    /// - Parameter maximum: the maximum number of events for each application, by its id.
-    func claimDeliveries(_ maximum: [String: Int]) async throws(DatabaseError) -> [Delivery] {
-        if maximum.isEmpty { return [] }
-        let claim = UUID()
-        let rows = try await runWithoutFlush(
+    /// - Parameter limits: the maximum number of events for each application, by its id.
+    func claimDeliveries(_ limits: [String: Int]) async throws(DatabaseError) -> [Delivery] {
+        if limits.isEmpty { return [] }
+        let claimID = UUID()
+        let rows = try await runWithAsynchronousCommit(
             """
             SELECT application, attempts, event, type, sequence, created_at, account
-              FROM claim_deliveries(\(Self.json(maximum))::jsonb, \(claim))
+              FROM claim_deliveries(\(Self.json(limits))::jsonb, \(claimID))
             """
         )
         var deliveries: [Delivery] = []
@@ -72,7 +74,7 @@ struct EventQueue: Sendable {
                     application: try columns.next(),
                     attempts: try columns.next(),
                     event: try AccountEvent(&columns),
-                    claim: claim
+                    claimID: claimID
                 )
             )
         }
@@ -81,33 +83,26 @@ struct EventQueue: Sendable {
 
     /// Claims due logouts for one attempt each.
     ///
-    /// - Parameter maximum: the maximum number of logouts for each application, by its id.
-    func claimLogouts(_ maximum: [String: Int]) async throws(DatabaseError) -> [Logout] {
-        if maximum.isEmpty { return [] }
-        let rows = try await runWithoutFlush(
+    /// - Parameter limits: the maximum number of logouts for each application, by its id.
+    func claimLogouts(_ limits: [String: Int]) async throws(DatabaseError) -> [Logout] {
+        if limits.isEmpty { return [] }
+        let rows = try await runWithAsynchronousCommit(
             """
             SELECT application, sid, account, attempts, created_at, now()
-              FROM claim_logouts(\(Self.json(maximum))::jsonb)
+              FROM claim_logouts(\(Self.json(limits))::jsonb)
             """
         )
         var logouts: [Logout] = []
         for row in rows {
-            let (application, sid, account, attempts, createdAt, claimedAt) = try row.decode(
-                String.self,
-                UUID.self,
-                ID<Account>.self,
-                Int.self,
-                Date.self,
-                Date.self
-            )
+            var columns = row.columns
             logouts.append(
                 Logout(
-                    application: application,
-                    sid: sid,
-                    account: account,
-                    attempts: attempts,
-                    createdAt: createdAt,
-                    claimedAt: claimedAt
+                    application: try columns.next(),
+                    sid: try columns.next(),
+                    account: try columns.next(),
+                    attempts: try columns.next(),
+                    createdAt: try columns.next(),
+                    claimedAt: try columns.next()
                 )
             )
         }
@@ -124,32 +119,32 @@ struct EventQueue: Sendable {
     /// failures of the application to 0. A pause goes on, because the application may have asked for it in its answer to
     /// another event.
     func finish(_ delivery: Delivery) async throws(DatabaseError) {
-        _ = try await runWithoutFlush(
+        _ = try await runWithAsynchronousCommit(
             "DELETE FROM deliveries WHERE \(Self.isClaimed(delivery))",
             "UPDATE applications SET failures = 0 WHERE id = \(delivery.application) AND failures > 0"
         )
     }
 
     /// Stores a failed attempt. If this claim is still the current one, the event waits for its next attempt, or has
-    /// failed after the last one. In any case, counts a failure of the application. Pauses it, or
-    /// turns it off, if the parameters or its failures require that.
+    /// failed after the last one. In any case, counts a failure of the application. Pauses its
+    /// webhook, or disables it, if the parameters or its failures require that. Its logouts go on.
     ///
     /// - Parameters:
     ///   - delay: the seconds until the next attempt; nil if this was the last one.
     ///   - pause: the seconds for which the application gets no events, at least; 0 if its answer asks for no pause. From the
     ///     fifth failure in a row the pause may be longer.
-    ///   - turnsOff: whether the application gets no more events until an operator retries them.
+    ///   - disablesWebhook: whether the application gets no more events until an operator retries them.
     func recordFailure(
         of delivery: Delivery,
         _ reason: String,
         retryIn delay: Int?,
         pausing pause: Int,
-        turnsOff: Bool
+        disablesWebhook: Bool
     ) async throws(DatabaseError) {
         // If an operator has retried the event since the claim, its attempts are 0, and the next attempt follows at
-        // once. The later events of the account that already wait become due at the same time as this one, so that claims
-        // until then do not read them in vain.
-        let postponement: SQL = """
+        // once. Also postpones the account's later events: until this one is delivered they cannot be claimed, and
+        // would only be read again and again.
+        let reschedule: SQL = """
             WITH postponed AS (
                 UPDATE deliveries
                    SET due_at = now() + make_interval(secs => CASE attempts WHEN 0 THEN 0 ELSE coalesce(\(delay), 0) END),
@@ -165,36 +160,36 @@ struct EventQueue: Sendable {
         // From the fifth failure in a row, the application gets one event at a time (`claim_deliveries`), and none for 2
         // seconds after that failure. Each further failure doubles the pause, up to 64 seconds. `failures` does not count
         // this failure yet.
-        let longerPause: SQL = """
+        let pauseSeconds: SQL = """
             greatest(\(pause)::bigint, CASE WHEN failures < 4 THEN 0 ELSE 2 ^ least(failures - 3, 6) END)
             """
-        _ = try await runWithoutFlush(
-            postponement,
+        _ = try await runWithAsynchronousCommit(
+            reschedule,
             """
             UPDATE applications
-               SET failures = failures + 1, state = CASE WHEN \(turnsOff) THEN 'off' ELSE state END,
-                   paused_until = greatest(paused_until, now() + make_interval(secs => \(longerPause)))
+               SET failures = failures + 1, state = CASE WHEN \(disablesWebhook) THEN 'off' ELSE state END,
+                   paused_until = greatest(paused_until, now() + make_interval(secs => \(pauseSeconds)))
              WHERE id = \(delivery.application)
             """
         )
     }
 
     private static func isClaimed(_ delivery: Delivery) -> SQL {
-        "event = \(delivery.event.id) AND application = \(delivery.application) AND claim = \(delivery.claim)"
+        "event = \(delivery.event.id) AND application = \(delivery.application) AND claim = \(delivery.claimID)"
     }
 
     // MARK: - Logouts
 
     /// Deletes the logout, because the application has accepted it, or because this service gives up.
     func finish(_ logout: Logout) async throws(DatabaseError) {
-        _ = try await runWithoutFlush("DELETE FROM logouts WHERE sid = \(logout.sid)")
+        _ = try await runWithAsynchronousCommit("DELETE FROM logouts WHERE sid = \(logout.sid)")
     }
 
     /// Stores a failed attempt, if this claim is still the current one.
     ///
     /// - Parameter delay: the seconds until the next attempt.
     func recordFailure(of logout: Logout, _ reason: String, retryIn delay: Int) async throws(DatabaseError) {
-        _ = try await runWithoutFlush(
+        _ = try await runWithAsynchronousCommit(
             """
             UPDATE logouts SET due_at = now() + make_interval(secs => \(delay)), last_error = \(reason)
              WHERE sid = \(logout.sid) AND attempts = \(logout.attempts)

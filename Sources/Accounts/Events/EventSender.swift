@@ -48,9 +48,9 @@ package struct EventSender: Sendable {
     /// Claims due events and logouts once, makes one attempt for each, one after another, and returns the number of
     /// attempts. ``run()`` makes several attempts at the same time.
     package func deliverDue() async throws(DatabaseError) -> Int {
-        let tasks = try await claim(for: ActiveEndpoints())
-        for task in tasks { try await perform(task) }
-        return tasks.count
+        let attempts = try await claim(for: RequestsInFlight())
+        for attempt in attempts { try await perform(attempt) }
+        return attempts.count
     }
 
     /// An event or a logout that this server has claimed for one attempt.
@@ -58,7 +58,7 @@ package struct EventSender: Sendable {
         case delivery(EventQueue.Delivery, about: Account?, EventSubscriber)
         case logout(EventQueue.Logout, EventSubscriber)
 
-        var endpoint: ActiveEndpoints.Endpoint {
+        var endpoint: RequestsInFlight.Endpoint {
             switch self {
             case .delivery(_, _, let subscriber): .webhook(subscriber.id)
             case .logout(_, let subscriber): .logout(subscriber.id)
@@ -68,15 +68,16 @@ package struct EventSender: Sendable {
 
     /// Claims due events and logouts: for each endpoint, at most as many as the further requests that it may have
     /// now. Endpoints for which nothing is due have no share of the requests.
-    private func claim(for active: ActiveEndpoints) async throws(DatabaseError) -> [Attempt] {
+    private func claim(for inFlight: RequestsInFlight) async throws(DatabaseError) -> [Attempt] {
         let subscribers = Dictionary(subscribers().map { ($0.id, $0) }) { first, _ in first }
         let due = try await queue.dueApplications()
         let webhooks = due.events.filter { subscribers[$0]?.webhook != nil }
         let logoutURIs = due.logouts.filter { subscribers[$0]?.backchannelLogoutURI != nil }
-        let endpoints = webhooks.map(ActiveEndpoints.Endpoint.webhook) + logoutURIs.map(ActiveEndpoints.Endpoint.logout)
-        let places = active.places(for: endpoints, of: transport.capacity)
+        let endpoints =
+            webhooks.map(RequestsInFlight.Endpoint.webhook) + logoutURIs.map(RequestsInFlight.Endpoint.logout)
+        let slots = inFlight.freeSlots(for: endpoints, capacity: transport.capacity)
         var (events, logouts): ([String: Int], [String: Int]) = ([:], [:])
-        for (endpoint, count) in places {
+        for (endpoint, count) in slots {
             switch endpoint {
             case .webhook(let id): events[id] = count
             case .logout(let id): logouts[id] = count
@@ -87,7 +88,7 @@ package struct EventSender: Sendable {
             if let subscriber = subscribers[logout.application] { attempts.append(.logout(logout, subscriber)) }
         }
         // If this fails, the claimed logouts are sent nevertheless.
-        let claimed = await retrying { () throws(DatabaseError) in
+        let claimed = await loggingFailure { () throws(DatabaseError) in
             let deliveries = try await queue.claimDeliveries(events)
             return (deliveries, try await queue.database.accounts(of: deliveries.map(\.event)))
         }
@@ -131,7 +132,7 @@ package struct EventSender: Sendable {
         logger.log(
             level: delay == nil || failure.isGone ? .error : .warning,
             failure.isGone
-                ? "an application has switched its webhook off"
+                ? "webhook disabled: the application answered 410"
                 : delay == nil ? "event not delivered, gave up" : "event not delivered, will retry",
             metadata: [
                 "event": "\(delivery.event.id)", "application": "\(subscriber.id)", "reason": "\(failure.reason)",
@@ -143,7 +144,7 @@ package struct EventSender: Sendable {
             failure.reason,
             retryIn: delay,
             pausing: failure.pause,
-            turnsOff: failure.isGone
+            disablesWebhook: failure.isGone
         )
     }
 
@@ -226,19 +227,19 @@ extension EventSender: Service {
     /// Claims and delivers due events and logouts, each second and after each attempt. At shutdown, returns when the
     /// current attempts have ended.
     package func run() async {
-        let active = ActiveEndpoints()
+        let inFlight = RequestsInFlight()
         await withDiscardingTaskGroup { group in
             group.addTask {
                 for await _ in Ticks(every: .seconds(1)).cancelOnGracefulShutdown() { wakeup.yield() }
             }
             for await _ in wakeups.cancelOnGracefulShutdown() {
                 if Task.isShuttingDownGracefully { break }
-                let attempts = await retrying { () throws(DatabaseError) in try await claim(for: active) } ?? []
+                let attempts = await loggingFailure { () throws(DatabaseError) in try await claim(for: inFlight) } ?? []
                 for attempt in attempts {
-                    active.begin(attempt.endpoint)
+                    inFlight.begin(attempt.endpoint)
                     group.addTask {
-                        await retrying { () throws(DatabaseError) in try await perform(attempt) }
-                        active.end(attempt.endpoint)
+                        await loggingFailure { () throws(DatabaseError) in try await perform(attempt) }
+                        inFlight.end(attempt.endpoint)
                         wakeup.yield()
                     }
                 }
@@ -248,7 +249,7 @@ extension EventSender: Service {
 
     /// Runs the work. Logs a failure and returns nil. What was claimed is due again two minutes after the claim.
     @discardableResult
-    private func retrying<Value>(_ work: () async throws(DatabaseError) -> Value) async -> Value? {
+    private func loggingFailure<Value>(_ work: () async throws(DatabaseError) -> Value) async -> Value? {
         do throws(DatabaseError) {
             return try await work()
         } catch {

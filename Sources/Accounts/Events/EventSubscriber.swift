@@ -1,7 +1,8 @@
 /// An application, with the settings that decide which events and logouts it receives.
 package struct EventSubscriber: Sendable {
     package let id: String
-    /// The types of events that the application has chosen, each one of ``Webhook/eventTypes``.
+    /// The types of events that the application has chosen, each one of ``Webhook/eventTypes``: those of its webhook.
+    /// The list of events needs only them, so they are separate from the webhook.
     package let eventTypes: [String]
     /// Nil for an application without a webhook.
     package let webhook: Webhook?

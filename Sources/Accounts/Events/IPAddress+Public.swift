@@ -3,18 +3,18 @@ internal import CCurl
 internal import Foundation
 
 extension IPAddress {
-    /// Whether the address may belong to a server of the public internet: it has no special purpose in the registries
-    /// of RFC 6890, and is not a metadata service. A webhook to another address could reach services in the network of
-    /// this server.
+    /// Whether the address may belong to a server of the public internet: the registries of RFC 6890 do not list it as
+    /// unreachable from the internet, and it is not a metadata service. A webhook to another address could reach
+    /// services in the network of this server.
     ///
     /// Of IPv6, only 2000::/3 is public, except addresses that contain an IPv4 address (6to4, Teredo). Addresses of
     /// NAT64 and IPv4-mapped addresses are outside 2000::/3.
     package var isPublic: Bool {
         if bytes.count == 4 { return !Self.reserved.contains { $0.contains(self) } }
-        return Self.global.contains(self) && !Self.reserved.contains { $0.contains(self) }
+        return Self.globalIPv6.contains(self) && !Self.reserved.contains { $0.contains(self) }
     }
 
-    private static let global = IPBlock("2000::/3")!
+    private static let globalIPv6 = IPBlock("2000::/3")!
 
     private static let reserved = [
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",

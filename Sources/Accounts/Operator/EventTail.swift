@@ -11,7 +11,7 @@ package struct EventTail: Sendable {
     /// Returns the events since the last call, oldest first, but at most ``Database/maximumEventsInPage``. The next call
     /// continues after them.
     package mutating func next() async throws(DatabaseError) -> [AccountEvent] {
-        let page = try await database.eventsInFeed(where: condition, after: cursor, limit: Database.maximumEventsInPage)
+        let page = try await database.eventsInList(where: condition, after: cursor, limit: Database.maximumEventsInPage)
         (cursor, mayHaveMore) = (page.next, page.mayHaveMore)
         return page.events
     }
@@ -36,7 +36,7 @@ extension Operator {
         // The last event before those that the reader returns.
         let before = try await database.read(
             """
-            SELECT xid::text, id FROM events WHERE \(Database.isInFeed) AND \(condition)
+            SELECT xid::text, id FROM events WHERE \(Database.isInList) AND \(condition)
              ORDER BY events.xid DESC, events.id DESC OFFSET \(count) LIMIT 1
             """
         ).first

@@ -2,7 +2,8 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// Lists events for an application that cannot receive webhooks, or that checks whether it has received all events.
+/// Lists the events that an application's webhook is sent, for example after a gap, or to check whether it has received
+/// all of them.
 struct EventRoutes: Sendable {
     let applications: ApplicationRegistry
     let database: Database

@@ -77,12 +77,18 @@ struct EventClaimTests {
             try cause(2)
             let delivery = try #require(try await claim(queue).first)
             _ = try await repeatDelivery(of: delivery.event.id, repetition, by: mina)
-            try await queue.recordFailure(of: delivery, "answered 500", retryIn: nil, pausing: 0, turnsOff: false)
+            try await queue.recordFailure(
+                of: delivery,
+                "answered 500",
+                retryIn: nil,
+                pausing: 0,
+                disablesWebhook: false
+            )
             #expect(try session.number(of: "deliveries WHERE state = 'failed'") == 0)
             let again = try await claim(queue)
             #expect(again.map(\.event.id) == [delivery.event.id] && again.first?.attempts == 1)
             let first = try #require(again.first)
-            try await queue.recordFailure(of: first, "answered 500", retryIn: 300, pausing: 0, turnsOff: false)
+            try await queue.recordFailure(of: first, "answered 500", retryIn: 300, pausing: 0, disablesWebhook: false)
             #expect(try session.number(of: "deliveries WHERE due_at > now() + interval '4 minutes'") == 2)
         }
     }
@@ -112,7 +118,7 @@ struct EventClaimTests {
             try endClaims()
             let current = try #require(try await claim(queue).first)
             #expect(current.event.id == late.event.id && current.claim != late.claim)
-            try await queue.recordFailure(of: late, "answered 500", retryIn: 86_400, pausing: 0, turnsOff: false)
+            try await queue.recordFailure(of: late, "answered 500", retryIn: 86_400, pausing: 0, disablesWebhook: false)
             #expect(try session.number(of: "deliveries WHERE due_at < now() + interval '1 hour'") == 2)
             #expect(try session.number(of: "deliveries WHERE last_error IS NULL") == 2)
             try await queue.finish(late)
@@ -128,7 +134,13 @@ struct EventClaimTests {
             try cause(1)
             let deliveries = try await claim(queue)
             try #require(deliveries.count == 2)
-            try await queue.recordFailure(of: deliveries[0], "answered 429", retryIn: 60, pausing: 60, turnsOff: false)
+            try await queue.recordFailure(
+                of: deliveries[0],
+                "answered 429",
+                retryIn: 60,
+                pausing: 60,
+                disablesWebhook: false
+            )
             try await queue.finish(deliveries[1])
             #expect(try session.number(of: "applications WHERE failures = 0") == 1)
             #expect(try session.number(of: "applications WHERE paused_until > now() + interval '30 seconds'") == 1)
@@ -158,7 +170,13 @@ struct EventClaimTests {
             _ = try await mina.retryEvent(failed, of: "shop")
             let earlier = try #require(try await claim(queue).first)
             #expect(earlier.event.sequence == 1 && later.event.sequence == 2)
-            try await queue.recordFailure(of: earlier, "answered 500", retryIn: 86_400, pausing: 0, turnsOff: false)
+            try await queue.recordFailure(
+                of: earlier,
+                "answered 500",
+                retryIn: 86_400,
+                pausing: 0,
+                disablesWebhook: false
+            )
             #expect(try session.number(of: "deliveries WHERE due_at < now() + interval '1 hour'") == 1)
         }
     }

@@ -261,16 +261,16 @@ struct EventSenderTests {
     }
 
     @Test func `endpoints share the concurrent requests evenly, at most eight for each`() {
-        let active = ActiveEndpoints()
-        let (a, b) = (ActiveEndpoints.Endpoint.webhook("a"), ActiveEndpoints.Endpoint.webhook("b"))
-        #expect(active.places(for: [a, .logout("a")], of: 32) == [a: 8, .logout("a"): 8])
-        let many = (1...10).map { ActiveEndpoints.Endpoint.webhook("\($0)") }
-        #expect(active.places(for: many, of: 32).values.allSatisfy { $0 == 3 })
-        active.begin(a)
-        #expect(active.places(for: [a], of: 32) == [a: 7])
-        #expect(active.places(for: [a, b], of: 2) == [b: 1])
-        active.end(a)
-        #expect(active.places(for: [a], of: 1) == [a: 1])
+        let inFlight = RequestsInFlight()
+        let (a, b) = (RequestsInFlight.Endpoint.webhook("a"), RequestsInFlight.Endpoint.webhook("b"))
+        #expect(inFlight.freeSlots(for: [a, .logout("a")], capacity: 32) == [a: 8, .logout("a"): 8])
+        let many = (1...10).map { RequestsInFlight.Endpoint.webhook("\($0)") }
+        #expect(inFlight.freeSlots(for: many, capacity: 32).values.allSatisfy { $0 == 3 })
+        inFlight.begin(a)
+        #expect(inFlight.freeSlots(for: [a], capacity: 32) == [a: 7])
+        #expect(inFlight.freeSlots(for: [a, b], capacity: 2) == [b: 1])
+        inFlight.end(a)
+        #expect(inFlight.freeSlots(for: [a], capacity: 1) == [a: 1])
     }
 
     @Test func `applications for which nothing is due take no request from others`() async throws {

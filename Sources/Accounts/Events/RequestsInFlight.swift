@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// The number of requests that this server is sending to each endpoint now. It decides how many further requests the
 /// endpoint may have.
-final class ActiveEndpoints: Sendable {
+final class RequestsInFlight: Sendable {
     /// A receiver of requests: the webhook or the logout URI of the application with that id.
     enum Endpoint: Hashable, Sendable {
         case webhook(String)
@@ -10,7 +10,7 @@ final class ActiveEndpoints: Sendable {
     }
 
     /// The maximum number of requests that this server sends to one endpoint at the same time.
-    static let maximum = 8
+    static let maximumPerEndpoint = 8
 
     private let counts = Mutex<[Endpoint: Int]>([:])
 
@@ -27,19 +27,19 @@ final class ActiveEndpoints: Sendable {
 
     /// Returns how many further requests each of these endpoints may have now, and omits those that may have none. All
     /// endpoints together may have `capacity` requests. The share of each is `capacity` divided by the number of these
-    /// endpoints, at least 1 and at most ``maximum``.
-    func places(for endpoints: [Endpoint], of capacity: Int) -> [Endpoint: Int] {
-        let active = counts.withLock { $0 }
-        let share = min(Self.maximum, max(1, capacity / max(1, endpoints.count)))
-        var free = capacity - active.values.reduce(0, +)
-        var places: [Endpoint: Int] = [:]
-        // In random order, so that no endpoint always goes without if there are more endpoints than free places.
+    /// endpoints, at least 1 and at most ``maximumPerEndpoint``.
+    func freeSlots(for endpoints: [Endpoint], capacity: Int) -> [Endpoint: Int] {
+        let inFlight = counts.withLock { $0 }
+        let share = min(Self.maximumPerEndpoint, max(1, capacity / max(1, endpoints.count)))
+        var free = capacity - inFlight.values.reduce(0, +)
+        var slots: [Endpoint: Int] = [:]
+        // In random order, so that no endpoint always goes without if there are more endpoints than free slots.
         for endpoint in endpoints.shuffled() {
-            let count = min(share - active[endpoint, default: 0], free)
+            let count = min(share - inFlight[endpoint, default: 0], free)
             guard count > 0 else { continue }
-            places[endpoint] = count
+            slots[endpoint] = count
             free -= count
         }
-        return places
+        return slots
     }
 }

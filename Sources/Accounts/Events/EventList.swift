@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// A position in the feed of all events. Applications store its text and give it back, but do not interpret it.
+/// A position in the list of all events. Applications store its text and give it back, but do not interpret it.
 package struct EventCursor: Hashable, Sendable {
-    /// The number of the PostgreSQL transaction that wrote the event. The feed has events in the order of this number, then
-    /// of their ids. The ids of one transaction ascend in the order of writing.
+    /// The number of the PostgreSQL transaction that wrote the event. The list has events in the order of this number,
+    /// then of their ids. The ids of one transaction ascend in the order of writing.
     fileprivate let xid: String
     fileprivate let event: UUID
 
@@ -31,7 +31,7 @@ package struct EventCursor: Hashable, Sendable {
 }
 
 extension Database {
-    /// The maximum number of events in one page of the feed.
+    /// The maximum number of events in one page of the list.
     package static let maximumEventsInPage = 100
     /// The maximum number of events that are read for one page.
     package static let maximumEventsReadForPage = 5000
@@ -40,9 +40,9 @@ extension Database {
     /// whether there may be more events now. There may be more even after an empty page, because only
     /// ``maximumEventsReadForPage`` events of all types are read.
     ///
-    /// An event is in the feed only when its transaction and all with a lower number have ended. Otherwise one of them could
-    /// later add an event before a cursor that an application has got. So a long transaction that writes, in any database
-    /// of the cluster, delays all later events.
+    /// An event is in the list only when its transaction and all with a lower number have ended. Otherwise one of them
+    /// could later add an event before a cursor that an application has got. So a long transaction that writes, in any
+    /// database of the cluster, delays all later events.
     ///
     /// - Parameter limit: from 1 to ``maximumEventsInPage``.
     /// - Returns: nil if this cluster has not yet reached the number of the cursor's transaction, so that the cursor must
@@ -53,7 +53,7 @@ extension Database {
         limit: Int
     ) async throws(DatabaseError) -> (events: [JSON], next: EventCursor, mayHaveMore: Bool)? {
         let types = JSON.array(subscriber.eventTypes.map(JSON.string)).text
-        let (events, next, mayHaveMore) = try await eventsInFeed(
+        let (events, next, mayHaveMore) = try await eventsInList(
             where: "type = ANY (ARRAY(SELECT jsonb_array_elements_text(\(types)::jsonb)))",
             after: cursor,
             limit: limit
@@ -70,7 +70,7 @@ extension Database {
 
     /// Returns the events after the cursor that satisfy a condition on the columns of `events`, the cursor for the next
     /// page, and whether there may be more now. Does not check from which cluster the cursor comes.
-    func eventsInFeed(
+    func eventsInList(
         where condition: SQL,
         after cursor: EventCursor,
         limit: Int
@@ -82,7 +82,7 @@ extension Database {
             """
             WITH range AS NOT MATERIALIZED (
                 SELECT xid, id, type, sequence, created_at, account FROM events
-                 WHERE (xid, id) > (\(cursor.xid)::text::xid8, \(cursor.event)) AND \(Self.isInFeed)
+                 WHERE (xid, id) > (\(cursor.xid)::text::xid8, \(cursor.event)) AND \(Self.isInList)
                  ORDER BY xid, id LIMIT \(Self.readLimit)
             ), wanted AS MATERIALIZED (
                 SELECT * FROM range WHERE \(condition) ORDER BY xid, id LIMIT \(limit)
@@ -118,5 +118,5 @@ extension Database {
 
     /// An SQL condition on a row of `events`: the transaction that wrote the event, and all with a lower number, have
     /// ended.
-    static let isInFeed: SQL = "xid < pg_snapshot_xmin(pg_current_snapshot())"
+    static let isInList: SQL = "xid < pg_snapshot_xmin(pg_current_snapshot())"
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import Accounts
 
 @Suite("The list of events", .freshDatabase)
-struct EventFeedTests {
+struct EventListTests {
     private let session: TestSupport.Session
     private let shop = EventSubscriber(id: "shop", eventTypes: ["account.updated"])
 
