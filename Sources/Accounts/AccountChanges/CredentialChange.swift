@@ -99,10 +99,11 @@ extension Signups {
         in language: Language,
         when condition: SQL
     ) -> SQL {
-        let mail = outbox.seal(.init(to: address, language: language, code: nil), from: network, on: Date())
+        let mail = outbox.seal(.init(to: address, language: language, code: nil), from: network, at: Date())
         return """
             INSERT INTO outbox (id, account, network, recipient, turn, template, sealed, useless_after)
-            SELECT \(mail.id), \(account), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)), \(notice.rawValue), \(mail.sealed),
+            SELECT \(mail.id), \(account), \(mail.networkDigest), \(mail.recipientDigest),
+                   mail_turn(\(mail.networkDigest)), \(notice.rawValue), \(mail.sealed),
                    now() + interval '7 days'
              WHERE \(condition)
             """

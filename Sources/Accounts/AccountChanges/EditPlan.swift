@@ -13,16 +13,24 @@ package struct EditPlan {
     let inputs: [FieldName: any Sendable]
     /// The members of the profile to replace; nil removes a member.
     var profile: [(name: FieldName, value: JSON?)] = []
-    /// Set if the account gets another identifier, such as a username. `isTaken` is an SQL condition: another account has
-    /// the identifier. `rename` is an SQL expression that moves the account to it. The edit changes nothing if the
-    /// identifier is taken, or if the expression is false.
-    var renaming: (field: FieldName, isTaken: SQL, rename: SQL)?
+    /// Set if the account gets another identifier, such as a username. The edit changes nothing if the identifier is
+    /// taken, or if the expression is false.
+    var renaming: Renaming?
     /// The rate limits that the change consumes. If one of them is exceeded, the edit changes nothing.
     var limits: [Charge] = []
     /// The notices that are mailed to the address of the account if the change takes effect.
     var notices: [AccountNotice] = []
     /// Executed in this order after the account is locked. Each must do nothing unless ``isMade`` is true.
     var statements: [SQL] = []
+
+    struct Renaming {
+        /// The field with the identifier.
+        let field: FieldName
+        /// An SQL condition: another account has the identifier.
+        let takenCondition: SQL
+        /// An SQL expression that moves the account to the identifier.
+        let expression: SQL
+    }
 
     /// An SQL condition: the change takes effect.
     static let isMade: SQL = Signups.flag("changed")

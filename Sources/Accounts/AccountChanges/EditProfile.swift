@@ -80,7 +80,7 @@ extension Sessions {
         guard let renaming = plan.renaming else { return }
         let limits = plan.limits
         let (exceeded, isTaken) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
-            let rows = try await database.transaction(signups.consume(limits), "SELECT \(renaming.isTaken)")
+            let rows = try await database.transaction(signups.consume(limits), "SELECT \(renaming.takenCondition)")
             return (try signups.exceeded(limits, rows[0]), try rows[1].only.decode(Bool.self))
         }
         if let exceeded { throw .limited(exceeded) }
@@ -94,7 +94,9 @@ extension Sessions {
                      WHERE sessions.id = \(session.id) AND token_hash = \(session.tokenHash) AND now() < ends_at
                        AND disabled_at IS NULL)
             """
-        let isRenamed: SQL? = plan.renaming.map { "CASE WHEN \($0.isTaken) THEN false ELSE \($0.rename) END" }
+        let isRenamed: SQL? = plan.renaming.map {
+            "CASE WHEN \($0.takenCondition) THEN false ELSE \($0.expression) END"
+        }
         let change = Signups.setFlag("changed", isRenamed ?? "true")
         let mails = plan.notices.flatMap {
             mail(about: $0, to: session.account, in: plan.language, when: EditPlan.isMade)

@@ -100,7 +100,7 @@ extension Signups {
         let mail = outbox.seal(
             .init(to: old.rawValue, language: language, code: (token.text, days * 1440)),
             from: network,
-            on: plan.draft.now
+            at: plan.draft.now
         )
         let until: SQL = "now() + make_interval(secs => \(AddressChange.restorable.seconds))"
         plan.statements += [
@@ -113,7 +113,8 @@ extension Signups {
             """,
             """
             INSERT INTO outbox (id, draft, account, network, recipient, turn, template, sealed, useless_after)
-            SELECT \(mail.id), \(plan.draft.id), id, \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
+            SELECT \(mail.id), \(plan.draft.id), id, \(mail.networkDigest), \(mail.recipientDigest),
+                   mail_turn(\(mail.networkDigest)),
                    \(AddressChange.template), \(mail.sealed), \(until) FROM \(plan.owner)
             """,
         ]

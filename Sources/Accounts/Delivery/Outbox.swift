@@ -25,7 +25,7 @@ package struct Outbox: Sendable {
     struct Content {
         let to: String
         let language: Language
-        /// The code or the token in the mail, and its lifetime in minutes; nil if the mail has neither.
+        /// The code, or the token of the link, and its lifetime in minutes; nil if the mail has neither.
         let code: (text: String, minutes: Int)?
         /// The ticket in the link of a mail with a code; nil if the mail has no such link.
         var ticket: String?
@@ -36,18 +36,18 @@ package struct Outbox: Sendable {
         let id: UUID
         let sealed: [UInt8]
         /// A digest of the network whose request has caused the mail. Networks take turns by these digests.
-        let network: [UInt8]
+        let networkDigest: [UInt8]
         /// A digest of the recipient's address. Mails with the same digest are delivered one after another.
-        let recipient: [UInt8]
+        let recipientDigest: [UInt8]
     }
 
     /// Encrypts a new mail.
     ///
-    /// - Parameter day: a time of the current day (UTC). The digest of a network differs from day to day, so digests of two days do not
-    ///   reveal that they belong to one network.
-    func seal(_ content: Content, from network: Network, on day: Date) -> Sealed {
+    /// - Parameter now: the current time. The digest of a network differs from day to day (UTC), so digests of two days
+    ///   do not reveal that they belong to one network.
+    func seal(_ content: Content, from network: Network, at now: Date) -> Sealed {
         let id = ID<Outbox>()
-        let dayNumber = Int(day.timeIntervalSince1970) / 86_400
+        let dayNumber = Int(now.timeIntervalSince1970) / 86_400
         let json: JSON = [
             "to": .string(content.to), "language": .string(content.language.tag),
             "code": content.code.map { .string($0.text) } ?? .null,
@@ -57,24 +57,24 @@ package struct Outbox: Sendable {
         return Sealed(
             id: id.rawValue,
             sealed: keys.seal(json.bytes, for: .mail(id)),
-            network: keys.digest([Array("mail from".utf8), Array("\(dayNumber)".utf8), network.site.prefix]),
-            recipient: keys.digest([Array("mail to".utf8), Array(content.to.utf8)])
+            networkDigest: keys.digest([Array("mail from".utf8), Array("\(dayNumber)".utf8), network.site.prefix]),
+            recipientDigest: recipientDigests(of: content.to)[0]
         )
     }
 
     /// The digests that rows of mail to that address may have in the column `recipient`: one for each key of the key
     /// ring.
-    func recipients(_ address: EmailAddress) -> [[UInt8]] {
-        keys.digests(Array("mail to".utf8), Array(address.rawValue.utf8))
+    func recipientDigests(of address: EmailAddress) -> [[UInt8]] { recipientDigests(of: address.rawValue) }
+
+    private func recipientDigests(of address: String) -> [[UInt8]] {
+        keys.digests(Array("mail to".utf8), Array(address.utf8))
     }
 
     /// Claims at most `count` due mails for one attempt each. Networks take turns.
     func claim(_ count: Int, on database: Database) async throws(DatabaseError) -> [ClaimedMail] {
         let rows = try await database.transaction(
             """
-            SELECT id, template, sealed, attempts, now() < useless_after, created_at,
-                   extract(epoch FROM now() - created_at)::bigint, last_error
-              FROM claim_mail(\(count), \(keys.heads))
+            SELECT \(ClaimedMail.columns) FROM claim_mail(\(count), \(keys.heads))
             """
         )[0]
         var mails: [ClaimedMail] = []
@@ -85,8 +85,8 @@ package struct Outbox: Sendable {
     /// An SQL condition on a row of `outbox`: the key ring has the key that encrypted the row.
     var hasKey: SQL { keys.hasKey(of: "sealed") }
 
-    /// Decrypts the content of a mail. Returns nil if the key that encrypted it is not in the key ring, or if another
-    /// version of the service wrote the content in another form.
+    /// Decrypts the content of a mail. Returns nil if the key that encrypted it is not in the key ring, if the data was
+    /// altered, or if another version of the service wrote the content in another form.
     func open(_ sealed: [UInt8], of id: ID<Outbox>) -> Content? {
         guard let plaintext = try? keys.open(sealed, for: .mail(id)), let json = try? JSON.read(plaintext),
             let to = json["to"]?.string, let tag = json["language"]?.string
@@ -111,8 +111,14 @@ struct ClaimedMail: Sendable {
     let createdAt: Date
     /// The seconds since the mail was created, by the clock of the database.
     let age: Int
-    /// Why the mail was not delivered before: the reason of the last failure, or a missing key that a server has noted.
+    /// The error of the last attempt, or that some server lacks the key; nil if neither.
     let lastError: String?
+
+    /// The columns that ``init(_:)`` decodes.
+    fileprivate static let columns: SQL = """
+        id, template, sealed, attempts, now() < useless_after, created_at,
+        extract(epoch FROM now() - created_at)::bigint, last_error
+        """
 
     fileprivate init(_ row: Row) throws(DatabaseError) {
         (id, template, sealed, attempts, isUseful, createdAt, age, lastError) = try row.decode(

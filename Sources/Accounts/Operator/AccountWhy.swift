@@ -179,7 +179,7 @@ extension Operator {
         let (count, since, lastError) = try await database.read(
             """
             SELECT count(*), min(created_at), max(last_error) FROM outbox
-             WHERE recipient = ANY (\(ByteStrings(signups.outbox.recipients(address)))) AND state = 'waiting'
+             WHERE recipient = ANY (\(ByteStrings(signups.outbox.recipientDigests(of: address)))) AND state = 'waiting'
                AND template <> 'withheld' AND now() < useless_after
                AND (last_error IS NOT NULL OR created_at < now() - interval '1 minute')
             """

@@ -104,8 +104,9 @@ extension Operator {
         if let state = filter.state { all = "\(all) AND state = \(state.rawValue)" }
         if let draft = filter.draft { all = "\(all) AND draft = \(draft)" }
         if let email = filter.email {
+            let digests = ByteStrings(signups.outbox.recipientDigests(of: email))
             all = """
-                \(all) AND (state = 'waiting' AND recipient = ANY (\(ByteStrings(signups.outbox.recipients(email))))
+                \(all) AND (state = 'waiting' AND recipient = ANY (\(digests))
                             OR account IN (SELECT id FROM accounts WHERE email = \(email.rawValue))
                             OR draft IN (SELECT id FROM drafts WHERE account_id IS NULL
                                             AND email_digest = ANY (\(ByteStrings(signups.addressDigests(email))))))

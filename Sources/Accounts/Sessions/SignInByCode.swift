@@ -90,7 +90,7 @@ extension Sessions {
                 ticket: mailTicket.text
             ),
             from: signups.network,
-            on: Date()
+            at: Date()
         )
         let codeDigest = codeDigests(digits, for: token.id)[0]
         // The account may have got another address, or may have been disabled, since it was read.
@@ -110,7 +110,8 @@ extension Sessions {
                 """,
                 """
                 INSERT INTO outbox (id, account, network, recipient, turn, template, sealed, useless_after)
-                SELECT \(mail.id), \(account), \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
+                SELECT \(mail.id), \(account), \(mail.networkDigest), \(mail.recipientDigest),
+                       mail_turn(\(mail.networkDigest)),
                        CASE WHEN \(isOwner) THEN \(CodeMail.signIn.rawValue) ELSE 'withheld' END, \(mail.sealed),
                        now() + make_interval(secs => \(Ticket.lifetime.seconds))
                  WHERE \(condition)

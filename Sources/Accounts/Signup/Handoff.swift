@@ -176,7 +176,7 @@ extension Signups {
         let mail = outbox.seal(
             .init(to: address.rawValue, language: draft.language, code: (link.text, minutes)),
             from: network,
-            on: draft.now
+            at: draft.now
         )
         let pause = charge("handoff", Limit(1, per: Self.handoffPause), [draft.id.bytes])
         let limits = [pause] + mailCharges(to: address)
@@ -190,7 +190,7 @@ extension Signups {
             """
         let insertMail: SQL = """
             INSERT INTO outbox (id, draft, network, recipient, turn, template, sealed, useless_after)
-            SELECT \(mail.id), draft, \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
+            SELECT \(mail.id), draft, \(mail.networkDigest), \(mail.recipientDigest), mail_turn(\(mail.networkDigest)),
                    'handoff', \(mail.sealed), expires_at FROM handoffs
              WHERE draft = \(draft.id) AND mail = \(mail.id)
             """

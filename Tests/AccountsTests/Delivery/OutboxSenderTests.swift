@@ -302,13 +302,13 @@ struct OutboxSenderTests {
             outbox.seal(
                 .init(to: "kim@example.com", language: .english, code: nil),
                 from: network,
-                on: Date(timeIntervalSince1970: day * 86_400)
+                at: Date(timeIntervalSince1970: day * 86_400)
             )
         }
-        #expect(seal(network, 20_000).network == seal(network, 20_000.9).network)
-        #expect(seal(network, 20_000).network != seal(network, 20_001).network)
-        #expect(seal(network, 20_000).network != seal(.unknown, 20_000).network)
-        #expect(seal(network, 20_000).recipient == seal(.unknown, 20_001).recipient)
+        #expect(seal(network, 20_000).networkDigest == seal(network, 20_000.9).networkDigest)
+        #expect(seal(network, 20_000).networkDigest != seal(network, 20_001).networkDigest)
+        #expect(seal(network, 20_000).networkDigest != seal(.unknown, 20_000).networkDigest)
+        #expect(seal(network, 20_000).recipientDigest == seal(.unknown, 20_001).recipientDigest)
     }
 
     @Test func `waiting mail has both digests, and delivered or dead mail has none`() async throws {

@@ -67,7 +67,7 @@ struct OutboxTests {
         let keys = try KeyRing(TestSignups.keys)
         let languages = try TextsFile("languages: {ja: {name: 日本語}}", file: "texts.yaml").languages
         let content = Outbox.Content(to: "kim@example.com", language: try #require(languages["ja"]), code: nil)
-        let mail = Outbox(keys: keys, languages: languages).seal(content, from: .unknown, on: Date())
+        let mail = Outbox(keys: keys, languages: languages).seal(content, from: .unknown, at: Date())
         for (known, tag) in [(languages, "ja"), (Language.builtIn, "en")] {
             #expect(Outbox(keys: keys, languages: known).open(mail.sealed, of: ID(mail.id))?.language.tag == tag)
         }

@@ -64,12 +64,13 @@ extension EmailField {
         let mail = plan.signups.outbox.seal(
             .init(to: address.rawValue, language: plan.draft.language, code: nil),
             from: plan.signups.network,
-            on: plan.draft.now
+            at: plan.draft.now
         )
         plan.statements.append(
             """
             INSERT INTO outbox (id, draft, account, network, recipient, turn, template, sealed, useless_after)
-            SELECT \(mail.id), \(plan.draft.id), id, \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
+            SELECT \(mail.id), \(plan.draft.id), id, \(mail.networkDigest), \(mail.recipientDigest),
+                   mail_turn(\(mail.networkDigest)),
                    \(plan.notice), \(mail.sealed), now() + interval '7 days' FROM \(plan.owner)
             """
         )

@@ -68,7 +68,7 @@ extension Signups {
                 ticket: ticket?.text
             ),
             from: network,
-            on: draft.now
+            at: draft.now
         )
         let hourly = Limit(1, per: .seconds(3600))
         let subject = [Array(address.rawValue.utf8)] + purpose.limitSubject
@@ -91,7 +91,7 @@ extension Signups {
             // `taken` has a row if the limit is exceeded: the owner had a notice within the hour.
             """
             INSERT INTO outbox (id, draft, network, recipient, turn, template, sealed, useless_after)
-            SELECT \(mail.id), draft, \(mail.network), \(mail.recipient), mail_turn(\(mail.network)),
+            SELECT \(mail.id), draft, \(mail.networkDigest), \(mail.recipientDigest), mail_turn(\(mail.networkDigest)),
                    CASE WHEN code_digest IS NOT NULL THEN \(purpose.codeMail.rawValue)
                         WHEN had_notice THEN 'withheld' ELSE \(purpose.templateWithoutCode) END,
                    \(mail.sealed),

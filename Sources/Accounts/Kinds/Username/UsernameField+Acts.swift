@@ -2,7 +2,7 @@
 extension UsernameField {
     package static var draftTables: [String] { ["leases"] }
 
-    /// Leases the name to the draft if it identifies the account, and releases other names of the draft.
+    /// If the field is an identifier, leases the name to the draft and releases its other usernames.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
         guard field.isIdentifier else { return }
         let (signups, draft) = (submission.signups, submission.draft)
@@ -21,8 +21,9 @@ extension UsernameField {
         )
     }
 
-    /// Checks whether a name that identifies the account is taken. A check of another name than the draft has
-    /// consumes a rate limit of the draft. With that of `starts`, it bounds how fast a client can try names.
+    /// If the field is an identifier, checks whether the name is taken. A check of another name than the draft has
+    /// consumes a rate limit of the draft. Together with the limit `starts`, this bounds how many names one network can
+    /// try.
     package func check(
         _ value: Username,
         in field: Field,
@@ -48,7 +49,7 @@ extension UsernameField {
         change.effects.append(Effect(statements: [signups.release(Self.name, by: draft)]))
     }
 
-    /// Stores a name that identifies the account in its own column, and any other name in the profile.
+    /// If the field is an identifier, stores the name in its own column, and otherwise in the profile.
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
         guard let name = value(in: plan.draft.values, of: field.name) else { return }
         if field.isIdentifier {
@@ -58,14 +59,18 @@ extension UsernameField {
         }
     }
 
-    /// Renames the account if the name identifies it, and mails a notice to its address. Any other name only changes in
-    /// the profile.
+    /// If the field is an identifier, renames the account, and mails a notice to the address of the account. Otherwise
+    /// only changes the name in the profile.
     package func edit(_ field: Field, _ plan: inout EditPlan) async throws(SignInError) {
         guard field.isIdentifier else { return plan.updateProfile(field) }
         let name = value(in: plan.after, of: field.name)?.text
         if name == plan.account.username { return }
-        let isTaken = name.map { plan.signups.isTaken($0, Self.name) } ?? "false"
-        plan.renaming = (field.name, isTaken, "rename_account(\(plan.account.id), \(name))")
+        let takenCondition = name.map { plan.signups.isTaken($0, Self.name) } ?? "false"
+        plan.renaming = EditPlan.Renaming(
+            field: field.name,
+            takenCondition: takenCondition,
+            expression: "rename_account(\(plan.account.id), \(name))"
+        )
         plan.limits.append(plan.signups.charge(.usernameChecks, plan.account.id.bytes))
         plan.notices.append(.usernameChanged)
     }
