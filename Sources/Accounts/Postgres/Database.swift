@@ -45,7 +45,7 @@ package final class Database: Sendable {
                 kind: kind,
                 queue: isGrouped ? grouped : alone,
                 lockTimeout: .milliseconds(isGrouped ? 200 : 100),
-                patientQueue: alone,
+                parkingQueue: alone,
                 metrics: metrics,
                 logger: logger
             )
@@ -158,7 +158,7 @@ package final class Database: Sendable {
         ]
     }
 
-    /// Rejects waiting jobs, finishes running jobs, and closes the connections. A second call returns immediately.
+    /// Refuses waiting jobs, finishes running jobs, and closes the connections. A second call returns immediately.
     package func shutdown() async {
         let isFirst = isShutDown.withLock { isShutDown in
             defer { isShutDown = true }

@@ -16,7 +16,7 @@ final class Job: Sendable {
         var waiter: CheckedContinuation<Outcome, Never>?
         var outcome: Outcome?
         var isSent = false
-        var isPatient = false
+        var usesLongLockTimeout = false
     }
 
     /// - Parameter deadline: by default the deadline of the request that the current task serves, or in 60 seconds if
@@ -54,10 +54,10 @@ final class Job: Sendable {
         waiter?.resume(returning: outcome)
     }
 
-    /// Whether the job has waited too long for a lock, and runs again alone with a longer timeout.
-    var isPatient: Bool {
-        get { state.withLock { $0.isPatient } }
-        set { state.withLock { $0.isPatient = newValue } }
+    /// Whether the job's lock wait timed out, so that it runs again alone with the longer timeout.
+    var usesLongLockTimeout: Bool {
+        get { state.withLock { $0.usesLongLockTimeout } }
+        set { state.withLock { $0.usesLongLockTimeout = newValue } }
     }
 
     /// Whether the job has an outcome, so that no caller waits for it any more.
@@ -65,7 +65,7 @@ final class Job: Sendable {
 
     /// Marks the job as sent. Returns false if it already has an outcome, for example because it was cancelled; then it
     /// must not be sent.
-    func send() -> Bool {
+    func markSent() -> Bool {
         state.withLock { state in
             state.isSent = state.outcome == nil
             return state.isSent

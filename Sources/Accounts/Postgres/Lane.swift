@@ -10,7 +10,7 @@ internal import Logging
 /// ``Pipeline/slowThreshold``, another lane starts the next group.
 ///
 /// An error rolls the whole group back. The job that caused it gets the error. The others run again, each with its own
-/// Sync, which is safe because they had no effect. A job that has waited too long for a lock may wait longer in another
+/// Sync, which is safe because they had no effect. A job whose lock wait timed out may wait longer in another
 /// queue, so that a locked row delays the others in its group only briefly.
 struct Lane {
     let conninfo: String
@@ -19,15 +19,15 @@ struct Lane {
     let queue: LaneQueue
     /// The maximum wait of a statement for a lock.
     var lockTimeout = Duration.seconds(5)
-    /// The queue that gets a job that has waited too long for a lock. There it may wait for ``patientLockTimeout``.
-    var patientQueue: LaneQueue?
+    /// The queue that parks a job whose lock wait timed out. There it may wait for ``longLockTimeout``.
+    var parkingQueue: LaneQueue?
     var metrics = Metrics()
     let logger: Logger
 
-    /// The maximum wait for a lock of a job that has gone to ``patientQueue``.
-    static let patientLockTimeout = Duration.seconds(5)
+    /// The maximum wait for a lock of a job that has gone to ``parkingQueue``.
+    static let longLockTimeout = Duration.seconds(5)
 
-    /// The number of lock timeouts in a group after which the remaining jobs of the group are rejected.
+    /// The number of lock timeouts in a group after which the remaining jobs of the group are refused.
     static let maximumLockTimeouts = 5
 
     /// Runs jobs until the queue stops. If the connection is lost, it reconnects with back-off and jitter.
@@ -40,7 +40,7 @@ struct Lane {
             do throws(DatabaseError) {
                 var pipeline = try Pipeline(Connection(to: conninfo), lockTimeout: lockTimeout)
                 if !isUp {
-                    queue.laneIsUp()
+                    queue.markLaneUp()
                     isUp = true
                     logger.notice("database connection restored")
                 }
@@ -48,7 +48,7 @@ struct Lane {
             } catch {
                 if queue.isStopped { return }
                 if case .unavailable(let present) = error {
-                    if isUp { queue.laneIsDown(present) } else { queue.laneIsStillDown(present) }
+                    if isUp { queue.markLaneDown(present) } else { queue.updateDownReason(present) }
                     // PostgreSQL that shuts down, and PostgreSQL that is gone, need different repairs.
                     if isUp || present != reason {
                         logger.error("database unavailable", metadata: ["reason": "\(present)"])
@@ -79,30 +79,30 @@ struct Lane {
     /// Waits for a random time within ``backOff(after:)``, or until the queue stops. Ignores wakeups, because a lane
     /// without a connection cannot run jobs.
     private func waitBeforeRetry(_ failures: Int) {
-        var end = pollfd(fd: queue.end, events: Int16(POLLIN), revents: 0)
-        poll(&end, 1, Int32.random(in: Self.backOff(after: failures)))
+        var stop = pollfd(fd: queue.stopEvent, events: Int16(POLLIN), revents: 0)
+        poll(&stop, 1, Int32.random(in: Self.backOff(after: failures)))
     }
 
     /// Runs jobs. Returns when the queue stops, or when the session has too many prepared statements. Throws if the
     /// connection is lost.
     private func serve(_ pipeline: inout Pipeline, resetting failures: inout Int) throws(DatabaseError) {
-        defer { queue.handOver() }
+        defer { queue.wakeLaneIfJobsWait() }
         while !queue.isStopped, !pipeline.hasTooManyStatements {
             guard let group = queue.takeGroup() else {
                 try sleep(&pipeline)
                 continue
             }
-            defer { queue.groupHasEnded(group.number) }
-            try execute(group.jobs, on: &pipeline, whenSlow: { queue.groupTakesLong(group.number) })
+            defer { queue.endGroup(group.number) }
+            try execute(group.jobs, on: &pipeline, whenSlow: { queue.closeSlowGroup(group.number) })
             failures = 0
         }
     }
 
     /// Waits for jobs. Polls the socket, too, so that an idle lane notices when PostgreSQL closes the connection.
     private func sleep(_ pipeline: inout Pipeline) throws(DatabaseError) {
-        guard queue.goToSleep() else { return }
-        defer { queue.wakeUp() }
-        var sources = [pipeline.socket, queue.wakeup, queue.end].map { source in
+        guard queue.tryToIdle() else { return }
+        defer { queue.laneWoke() }
+        var sources = [pipeline.socket, queue.wakeupEvent, queue.stopEvent].map { source in
             pollfd(fd: source, events: Int16(POLLIN), revents: 0)
         }
         poll(&sources, nfds_t(sources.count), -1)
@@ -113,7 +113,7 @@ struct Lane {
 
     /// Sends the jobs with one Sync, and answers them. If they are rolled back, all of them run again, each with its
     /// own Sync, except the job that caused the error: it gets the error, unless a retry may succeed
-    /// (``DatabaseError/Diagnosis/isWorthRetrying``) or ``patientQueue`` takes it.
+    /// (``DatabaseError/Diagnosis/isWorthRetrying``) or ``parkingQueue`` takes it.
     ///
     /// - Parameters:
     ///   - isRetry: whether the job runs again, so that an error is final.
@@ -149,9 +149,9 @@ struct Lane {
             var others = jobs
             if isRetry || !diagnosis.isWorthRetrying, let culprit = jobs.count == 1 ? 0 : culprit {
                 let culprit = others.remove(at: culprit)
-                let waitsOn =
-                    diagnosis.isLockTimeout && !culprit.isPatient && patientQueue?.submitPatient(culprit) == true
-                if !waitsOn { culprit.answer(.failure(.refused(diagnosis))) }
+                let isParked =
+                    diagnosis.isLockTimeout && !culprit.usesLongLockTimeout && parkingQueue?.park(culprit) == true
+                if !isParked { culprit.answer(.failure(.refused(diagnosis))) }
             }
             whenSlow()
             try retryOneByOne(others, lockTimeouts: diagnosis.isLockTimeout ? 1 : 0, on: &pipeline)
@@ -159,10 +159,10 @@ struct Lane {
         }
     }
 
-    /// The statements of the job, after one that sets a longer timeout if the job may wait for a lock for long.
+    /// The statements of the job, after one that sets the longer timeout if the job uses it.
     private static func statements(of job: Job) -> [SQL] {
-        guard job.isPatient else { return job.statements }
-        let milliseconds = Int(patientLockTimeout / .milliseconds(1))
+        guard job.usesLongLockTimeout else { return job.statements }
+        let milliseconds = Int(longLockTimeout / .milliseconds(1))
         return [SQL(stringLiteral: "SET LOCAL lock_timeout = \(milliseconds)")] + job.statements
     }
 

@@ -2,18 +2,19 @@ internal import CPostgres
 internal import Foundation
 internal import Synchronization
 
-/// The jobs that wait for a lane, and the rules for grouping them.
-struct Waiting {
+/// The state of a ``LaneQueue``: its jobs, groups and lanes, and the rules for grouping jobs and waking lanes.
+struct LaneQueueState {
     /// The maximum number of waiting jobs.
     let capacity: Int
     /// The maximum number of jobs in a group. If it is 1, each job is a group of its own, and lanes run groups at the
     /// same time.
     let groupLimit: Int
     private(set) var jobs: [Job] = []
-    /// Jobs that have waited too long for a lock, and run again when fewer such jobs do. They are not in `jobs`.
+    /// Jobs whose lock wait timed out, until a lane may be spared to run them with the longer timeout. They are not in
+    /// `jobs`.
     private(set) var parked: [Job] = []
-    /// The number of lanes that have a connection, or that have not failed to connect since the start or since they
-    /// lost it.
+    /// The number of lanes that are not known to be down. A lane is down from a failed connection attempt, or a switch
+    /// to read-only, until it is connected again.
     private(set) var lanesUp: Int
     private(set) var idleLanes = 0
     /// The number of lanes that were sent a wakeup and are still asleep.
@@ -26,10 +27,10 @@ struct Waiting {
     /// The sent jobs of each group that has not ended, by the number of the group.
     private var running: [Int: [Job]] = [:]
     private(set) var isStopped = false
-    /// The reason why the last lane that lost its connection, or could not connect, is down.
+    /// The error of the lane that went or stayed down most recently.
     private(set) var downReason = "no connection"
 
-    static let overdue = "no answer before the deadline"
+    static let overdueReason = "no answer before the deadline"
 
     enum Admission: Equatable {
         case taken(wake: Bool)
@@ -43,13 +44,13 @@ struct Waiting {
     }
 
     /// The jobs whose deadline has passed. The caller must answer them.
-    struct Expired {
+    struct Expiry {
         /// Jobs that were waiting. They have left the queue, and are never sent.
         var unsent: [Job] = []
         /// Jobs that were sent. Their lane still waits for their result.
         var sent: [Job] = []
         /// The earliest deadline of all other jobs; nil if there are none.
-        var next: ContinuousClock.Instant?
+        var nextDeadline: ContinuousClock.Instant?
     }
 
     init(capacity: Int, lanes: Int, groupLimit: Int = 256) {
@@ -62,12 +63,12 @@ struct Waiting {
     mutating func add(_ job: Job, at now: ContinuousClock.Instant = .now) -> Admission {
         if let reason = refusal(of: job, at: now) { return .refused(reason) }
         jobs.append(job)
-        return .taken(wake: shouldWakeLane())
+        return .taken(wake: reserveWakeup())
     }
 
-    /// Adds a job that has waited too long for a lock. It runs again, and may wait for long, at once or when another such
-    /// job has ended: such jobs have all lanes but one, or the only lane.
-    mutating func addPatient(_ job: Job, at now: ContinuousClock.Instant = .now) -> Admission {
+    /// Parks a job whose lock wait timed out, or refuses it with a reason. It runs with the longer timeout when fewer
+    /// than `lanesUp - 1` such jobs run (at least one may).
+    mutating func park(_ job: Job, at now: ContinuousClock.Instant = .now) -> Admission {
         if let reason = refusal(of: job, at: now) { return .refused(reason) }
         parked.append(job)
         return .taken(wake: unpark())
@@ -75,30 +76,31 @@ struct Waiting {
 
     /// Returns the reason why the queue does not take the job; nil if it does.
     private func refusal(of job: Job, at now: ContinuousClock.Instant) -> String? {
-        if job.deadline <= now { return Self.overdue }
+        if job.deadline <= now { return Self.overdueReason }
         if isStopped { return "the service is stopping" }
         if lanesUp == 0 { return downReason }
         return jobs.count + parked.count >= capacity ? "the queue is full" : nil
     }
 
-    /// Moves parked jobs to the queue while there may be more patient jobs. Returns whether the caller must wake a lane.
+    /// Moves parked jobs to the queue while more jobs may use the longer timeout. Returns whether the caller must wake
+    /// a lane.
     private mutating func unpark() -> Bool {
         var hasMoved = false
-        while !parked.isEmpty, patientJobs < max(1, lanesUp - 1) {
+        while !parked.isEmpty, longTimeoutJobs < max(1, lanesUp - 1) {
             let job = parked.removeFirst()
             if job.isAnswered { continue }
-            job.isPatient = true
+            job.usesLongLockTimeout = true
             jobs.append(job)
             hasMoved = true
         }
-        return hasMoved && shouldWakeLane()
+        return hasMoved && reserveWakeup()
     }
 
-    /// The number of jobs, waiting and sent, that may wait for a lock for long.
-    private var patientJobs: Int { (jobs + running.values.joined()).count(where: \.isPatient) }
+    /// The number of jobs, waiting and sent, that use the longer timeout.
+    private var longTimeoutJobs: Int { (jobs + running.values.joined()).count(where: \.usesLongLockTimeout) }
 
     /// Whether the caller must wake a lane for the waiting jobs. If so, this function counts the wakeup as sent.
-    mutating func shouldWakeLane() -> Bool {
+    mutating func reserveWakeup() -> Bool {
         let wanted = groupLimit > 1 ? 1 : jobs.count
         guard !jobs.isEmpty, openGroup == nil, pendingWakeups < min(idleLanes, wanted) else { return false }
         pendingWakeups += 1
@@ -112,20 +114,21 @@ struct Waiting {
         guard openGroup == nil else { return nil }
         var group: [Job] = []
         var rows: Set<UUID> = []
-        var left: [Job] = []
+        var skipped: [Job] = []
         var next = 0
         while next < jobs.count, group.count < groupLimit {
             let job = jobs[next]
             next += 1
-            guard job.writes.map({ !rows.contains($0) }) ?? true else {
-                left.append(job)
+            if let row = job.writes, rows.contains(row) {
+                skipped.append(job)
                 continue
             }
-            guard job.send() else { continue }
+            // Already answered: cancelled or expired.
+            guard job.markSent() else { continue }
             group.append(job)
             if let row = job.writes { rows.insert(row) }
         }
-        jobs.replaceSubrange(..<next, with: left)
+        jobs.replaceSubrange(..<next, with: skipped)
         if group.isEmpty { return nil }
         startedGroups += 1
         if groupLimit > 1 { openGroup = startedGroups }
@@ -136,7 +139,7 @@ struct Waiting {
         )
     }
 
-    /// Lets another group start. Called when the group takes long.
+    /// Lets another group start. Called when the group takes long or ends.
     mutating func closeGroup(_ group: Int) {
         if openGroup == group { openGroup = nil }
     }
@@ -150,8 +153,8 @@ struct Waiting {
     }
 
     /// Removes the waiting jobs whose deadline has passed. Returns them, and the sent jobs whose deadline has passed.
-    mutating func expire(at now: ContinuousClock.Instant) -> Expired {
-        var expired = Expired()
+    mutating func expire(at now: ContinuousClock.Instant) -> Expiry {
+        var expired = Expiry()
         expired.unsent = (jobs + parked).filter { $0.deadline <= now }
         if !expired.unsent.isEmpty {
             jobs.removeAll { $0.deadline <= now }
@@ -159,39 +162,39 @@ struct Waiting {
         }
         let sent = running.values.joined()
         expired.sent = sent.filter { $0.deadline <= now }
-        expired.next = (jobs + parked + sent).lazy.map(\.deadline).filter { $0 > now }.min()
+        expired.nextDeadline = (jobs + parked + sent).lazy.map(\.deadline).filter { $0 > now }.min()
         return expired
     }
 
-    /// Returns whether the lane must sleep, and then counts it as idle. It must if the queue is not stopped and no job
-    /// waits, or no group may start yet.
-    mutating func goToSleep() -> Bool {
+    /// Returns whether the lane must sleep, and then counts it as idle. True if the queue is not stopped, and either no
+    /// job waits or no group may start yet.
+    mutating func tryToIdle() -> Bool {
         guard jobs.isEmpty || openGroup != nil, !isStopped else { return false }
         idleLanes += 1
         return true
     }
 
-    mutating func wakeUp() {
+    mutating func laneWoke() {
         idleLanes -= 1
         pendingWakeups = max(0, pendingWakeups - 1)
     }
 
-    mutating func laneIsUp() {
+    mutating func markLaneUp() {
         lanesUp += 1
     }
 
-    /// Returns the jobs that the caller must reject: all waiting jobs if this was the last lane with a connection.
-    mutating func laneIsDown(_ reason: String) -> [Job] {
+    /// Returns the jobs that the caller must refuse: all waiting jobs if this was the last lane with a connection.
+    mutating func markLaneDown(_ reason: String) -> [Job] {
         lanesUp -= 1
         downReason = reason
         return lanesUp == 0 ? drain() : []
     }
 
-    mutating func laneIsStillDown(_ reason: String) {
+    mutating func updateDownReason(_ reason: String) {
         downReason = reason
     }
 
-    /// Returns the waiting jobs, which the caller must reject.
+    /// Returns the waiting jobs, which the caller must refuse.
     mutating func stop() -> [Job] {
         isStopped = true
         return drain()
@@ -203,95 +206,97 @@ struct Waiting {
     }
 }
 
-/// The queue that lanes share: ``Waiting`` behind a lock, and eventfds that wake sleeping lanes.
+/// The queue that lanes share: ``LaneQueueState`` behind a lock, and eventfds that wake sleeping lanes.
 final class LaneQueue: Sendable {
-    private let waiting: Mutex<Waiting>
+    private let state: Mutex<LaneQueueState>
     /// An eventfd that is readable while a sleeping lane is needed. Each count wakes one lane.
-    let wakeup: Int32
+    let wakeupEvent: Int32
     /// An eventfd that is readable after the queue has stopped.
-    let end: Int32
+    let stopEvent: Int32
 
     init(capacity: Int, lanes: Int, groupLimit: Int = 256) {
-        waiting = Mutex(Waiting(capacity: capacity, lanes: lanes, groupLimit: groupLimit))
-        wakeup = eventfd(0, Int32(EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC))
-        end = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
-        precondition(wakeup >= 0 && end >= 0, "cannot create an eventfd")
+        state = Mutex(LaneQueueState(capacity: capacity, lanes: lanes, groupLimit: groupLimit))
+        wakeupEvent = eventfd(0, Int32(EFD_SEMAPHORE | EFD_NONBLOCK | EFD_CLOEXEC))
+        stopEvent = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
+        precondition(wakeupEvent >= 0 && stopEvent >= 0, "cannot create an eventfd")
     }
 
     deinit {
-        close(wakeup)
-        close(end)
+        close(wakeupEvent)
+        close(stopEvent)
     }
 
-    /// Queues the job, or rejects it with `unavailable`. Returns the job, so that the caller can wait for its outcome.
+    /// Queues the job, or refuses it with `unavailable`. Returns the job, so that the caller can wait for its outcome.
     @discardableResult
     func submit(_ job: Job) -> Job {
-        switch waiting.withLock({ $0.add(job) }) {
-        case .taken(let wake): if wake { signal(wakeup) }
+        switch state.withLock({ $0.add(job) }) {
+        case .taken(let wake): if wake { signal(wakeupEvent) }
         case .refused(let reason): job.answer(.failure(.unavailable(reason)))
         }
         return job
     }
 
-    /// Queues a job that has waited too long for a lock, so that it may wait longer. Returns false if it must fail.
-    func submitPatient(_ job: Job) -> Bool {
-        guard case .taken(let wake) = waiting.withLock({ $0.addPatient(job) }) else { return false }
-        if wake { signal(wakeup) }
+    /// Parks a job whose lock wait timed out, so that it may wait longer. Returns false if the queue refuses it.
+    func park(_ job: Job) -> Bool {
+        guard case .taken(let wake) = state.withLock({ $0.park(job) }) else { return false }
+        if wake { signal(wakeupEvent) }
         return true
     }
 
-    func takeGroup() -> Waiting.Group? { waiting.withLock { $0.takeGroup() } }
+    func takeGroup() -> LaneQueueState.Group? { state.withLock { $0.takeGroup() } }
 
-    /// Called by a lane that takes the next group itself, so that another lane is woken only for jobs that were parked.
-    func groupHasEnded(_ number: Int) {
-        if waiting.withLock({ $0.endGroup(number) }) { signal(wakeup) }
+    /// The calling lane takes the next group itself, so this wakes another lane only for jobs that leave the parked
+    /// list.
+    func endGroup(_ number: Int) {
+        if state.withLock({ $0.endGroup(number) }) { signal(wakeupEvent) }
     }
 
-    func groupTakesLong(_ number: Int) {
-        let wake = waiting.withLock { waiting in
-            waiting.closeGroup(number)
-            return waiting.shouldWakeLane()
+    /// Lets another group start while this one goes on, and wakes a lane for it.
+    func closeSlowGroup(_ number: Int) {
+        let wake = state.withLock { state in
+            state.closeGroup(number)
+            return state.reserveWakeup()
         }
-        if wake { signal(wakeup) }
+        if wake { signal(wakeupEvent) }
     }
 
     /// Called by a lane that takes no more groups from its present connection. Wakes another lane if jobs wait.
-    func handOver() {
-        if waiting.withLock({ $0.shouldWakeLane() }) { signal(wakeup) }
+    func wakeLaneIfJobsWait() {
+        if state.withLock({ $0.reserveWakeup() }) { signal(wakeupEvent) }
     }
 
-    func goToSleep() -> Bool { waiting.withLock { $0.goToSleep() } }
-    func laneIsUp() { waiting.withLock { $0.laneIsUp() } }
-    func laneIsStillDown(_ reason: String) { waiting.withLock { $0.laneIsStillDown(reason) } }
-    func wakeUp() { waiting.withLock { $0.wakeUp() } }
-    var isStopped: Bool { waiting.withLock { $0.isStopped } }
+    func tryToIdle() -> Bool { state.withLock { $0.tryToIdle() } }
+    func laneWoke() { state.withLock { $0.laneWoke() } }
+    func markLaneUp() { state.withLock { $0.markLaneUp() } }
+    func updateDownReason(_ reason: String) { state.withLock { $0.updateDownReason(reason) } }
+    var isStopped: Bool { state.withLock { $0.isStopped } }
     /// The numbers of waiting jobs and of lanes that are up.
-    var load: (jobs: Int, lanes: Int) { waiting.withLock { ($0.jobs.count + $0.parked.count, $0.lanesUp) } }
+    var load: (jobs: Int, lanes: Int) { state.withLock { ($0.jobs.count + $0.parked.count, $0.lanesUp) } }
 
     /// Called by a lane that was woken. Does nothing if another lane has consumed the wakeup.
     func consumeWakeup() {
         var count: UInt64 = 0
-        read(wakeup, &count, 8)
+        read(wakeupEvent, &count, 8)
     }
 
-    func laneIsDown(_ reason: String) {
-        for job in waiting.withLock({ $0.laneIsDown(reason) }) { job.answer(.failure(.unavailable(reason))) }
+    func markLaneDown(_ reason: String) {
+        for job in state.withLock({ $0.markLaneDown(reason) }) { job.answer(.failure(.unavailable(reason))) }
     }
 
     /// Answers the jobs whose deadline has passed. A job that was sent may still take effect.
     ///
     /// - Returns: the earliest deadline of all other jobs; nil if there are none.
     func expire(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-        let expired = waiting.withLock { $0.expire(at: now) }
-        for job in expired.unsent { job.answer(.failure(.unavailable(Waiting.overdue))) }
-        for job in expired.sent { job.answer(.failure(.outcomeUnknown(Waiting.overdue))) }
-        return expired.next
+        let expired = state.withLock { $0.expire(at: now) }
+        for job in expired.unsent { job.answer(.failure(.unavailable(LaneQueueState.overdueReason))) }
+        for job in expired.sent { job.answer(.failure(.outcomeUnknown(LaneQueueState.overdueReason))) }
+        return expired.nextDeadline
     }
 
-    /// Rejects the waiting jobs. Lanes still answer the jobs that they have sent.
+    /// Refuses the waiting jobs. Lanes still answer the jobs that they have sent.
     func stop() {
-        for job in waiting.withLock({ $0.stop() }) { job.answer(.failure(.unavailable("the service is stopping"))) }
-        signal(end)
+        for job in state.withLock({ $0.stop() }) { job.answer(.failure(.unavailable("the service is stopping"))) }
+        signal(stopEvent)
     }
 
     private func signal(_ event: Int32) {

@@ -233,25 +233,25 @@ struct LaneTests {
         }
     }
 
-    @Test func `a statement that waits for a locked row goes on in the patient queue, at most one on two lanes`()
+    @Test func `a statement that waits for a locked row goes on in the parking queue, at most one on two lanes`()
         async throws
     {
         try session.run("INSERT INTO parents VALUES (1)")
-        let (holder, patient) = (try Session(), LaneQueue(capacity: 10, lanes: 2, groupLimit: 1))
+        let (holder, parking) = (try Session(), LaneQueue(capacity: 10, lanes: 2, groupLimit: 1))
         try holder.run("BEGIN; SELECT FROM parents WHERE id = 1 FOR UPDATE")
-        try await LaneUnderTest.lend(lockTimeout: .milliseconds(50), patientQueue: patient) { lane in
+        try await LaneUnderTest.lend(lockTimeout: .milliseconds(50), parkingQueue: parking) { lane in
             let update: SQL = "UPDATE parents SET id = id WHERE id = 1 RETURNING id"
             let first = lane.submit(update)
-            while patient.load.jobs == 0 { await Task.yield() }
+            while parking.load.jobs == 0 { await Task.yield() }
             let second = lane.submit(update)
-            while patient.load.jobs == 1 { await Task.yield() }
+            while parking.load.jobs == 1 { await Task.yield() }
             #expect(try await lane.submit("SELECT 1").rows().only.decode(Int.self) == 1)
-            #expect(!first.isAnswered && first.isPatient && !second.isAnswered && !second.isPatient)
+            #expect(!first.isAnswered && first.usesLongLockTimeout && !second.isAnswered && !second.usesLongLockTimeout)
 
-            let patientLane = Lane(conninfo: lane.conninfo, queue: patient, logger: .silent)
-            let thread = DedicatedThread(named: "patient") { patientLane.run() }
+            let parkingLane = Lane(conninfo: lane.conninfo, queue: parking, logger: .silent)
+            let thread = DedicatedThread(named: "parking") { parkingLane.run() }
             defer {
-                patient.stop()
+                parking.stop()
                 thread.join()
             }
             _ = try await session.waitUntilSomebodyIsBlocked()

@@ -13,7 +13,7 @@ struct LaneUnderTest: Sendable {
         capacity: Int = 1000,
         conninfo: String = FreshDatabase.current.conninfo,
         lockTimeout: Duration = .seconds(5),
-        patientQueue: LaneQueue? = nil,
+        parkingQueue: LaneQueue? = nil,
         _ body: (LaneUnderTest) async throws -> Value
     ) async throws -> Value {
         let fixture = LaneUnderTest(queue: LaneQueue(capacity: capacity, lanes: 1), conninfo: conninfo)
@@ -21,7 +21,7 @@ struct LaneUnderTest: Sendable {
             conninfo: conninfo,
             queue: fixture.queue,
             lockTimeout: lockTimeout,
-            patientQueue: patientQueue,
+            parkingQueue: parkingQueue,
             logger: .silent
         )
         let thread = DedicatedThread(named: "lane") { lane.run() }

@@ -35,7 +35,7 @@ struct Echo {
                     wait()
                     continue
                 }
-                defer { queue.groupHasEnded(group.number) }
+                defer { queue.endGroup(group.number) }
                 for job in group.jobs {
                     let key = Key(job)
                     if let result = results[key] {
@@ -53,14 +53,14 @@ struct Echo {
                 }
             }
         } catch {
-            queue.laneIsDown("\(error)")
+            queue.markLaneDown("\(error)")
         }
     }
 
     private func wait() {
-        guard queue.goToSleep() else { return }
-        defer { queue.wakeUp() }
-        var sources = [queue.wakeup, queue.end].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        guard queue.tryToIdle() else { return }
+        defer { queue.laneWoke() }
+        var sources = [queue.wakeupEvent, queue.stopEvent].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         poll(&sources, nfds_t(sources.count), -1)
         if sources[0].revents != 0 { queue.consumeWakeup() }
     }
