@@ -26,8 +26,9 @@ package struct IDPrefix<Owner>: Sendable {
 
 extension Operator {
     /// Returns the number of accounts whose ids begin with the digits, and the id of one of them; nil if there is none.
-    package func accounts(_ prefix: IDPrefix<Account>) async throws(DatabaseError) -> (count: Int, first: ID<Account>?)
-    {
+    package func idsBeginning(
+        with prefix: IDPrefix<Account>
+    ) async throws(DatabaseError) -> (count: Int, first: ID<Account>?) {
         try await ids(prefix, in: "accounts")
     }
 

@@ -1,6 +1,8 @@
 extension Operator {
     /// Returns the number of drafts whose ids begin with the digits, and the id of one of them; nil if there is none.
-    package func drafts(_ prefix: IDPrefix<Draft>) async throws(DatabaseError) -> (count: Int, first: ID<Draft>?) {
+    package func idsBeginning(
+        with prefix: IDPrefix<Draft>
+    ) async throws(DatabaseError) -> (count: Int, first: ID<Draft>?) {
         try await ids(prefix, in: "drafts")
     }
 

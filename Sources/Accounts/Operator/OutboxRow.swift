@@ -80,7 +80,9 @@ extension Operator {
     }
 
     /// Returns the number of mails whose ids begin with the digits, and the id of one of them; nil if there is none.
-    package func mails(_ prefix: IDPrefix<Outbox>) async throws(DatabaseError) -> (count: Int, first: ID<Outbox>?) {
+    package func idsBeginning(
+        with prefix: IDPrefix<Outbox>
+    ) async throws(DatabaseError) -> (count: Int, first: ID<Outbox>?) {
         try await ids(prefix, in: "outbox")
     }
 

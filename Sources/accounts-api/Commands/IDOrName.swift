@@ -19,22 +19,22 @@ struct IDOrName<Item>: Sendable {
     ///
     /// - Parameters:
     ///   - items: what is searched, in the plural.
-    ///   - count: returns the number of ids that begin with the digits, and one of them.
+    ///   - idsBeginning: returns the number of ids that begin with the digits, and one of them.
     ///   - search: finds an address or a username, and writes an audit record.
     func find(
-        by worker: Operator,
+        by admin: Operator,
         _ items: String,
-        matching count: (IDPrefix<Item>) async throws -> (count: Int, first: ID<Item>?),
+        matching idsBeginning: (IDPrefix<Item>) async throws -> (count: Int, first: ID<Item>?),
         named search: (SignInIdentifier) async throws -> ID<Item>
     ) async throws -> ID<Item> {
         if let id { return id }
         if let prefix {
-            let (count, first) = try await count(prefix)
+            let (count, first) = try await idsBeginning(prefix)
             if count > 1 { throw Refused.ambiguous(text, count, items) }
             if let first { return first }
         }
         // A username may look like the first digits of an id.
-        try worker.checkName()
+        try admin.checkName()
         return try await search(SignInIdentifier(text.contains("@") ? try emailAddress(text).rawValue : text))
     }
 }

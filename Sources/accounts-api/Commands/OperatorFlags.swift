@@ -109,7 +109,7 @@ extension Operator {
 }
 
 /// An argument that is an id.
-struct Identity<Owner>: ExpressibleByArgument, Sendable {
+struct IDArgument<Owner>: ExpressibleByArgument, Sendable {
     let id: ID<Owner>
 
     init?(argument: String) {
@@ -119,7 +119,7 @@ struct Identity<Owner>: ExpressibleByArgument, Sendable {
 }
 
 /// An argument that is a duration, such as `90s`, `45m`, `12h` or `7d`.
-struct Period: ExpressibleByArgument, Sendable {
+struct DurationArgument: ExpressibleByArgument, Sendable {
     let duration: Duration
     /// The text of the argument, which the help shows for a default.
     let defaultValueDescription: String
@@ -150,8 +150,8 @@ extension Refused {
     }
 }
 
-/// Returns a text such as "5 min ago" or "in 5 min", in the largest unit that fits. A time ahead is rounded to the nearest
-/// number, so that what lasts a day expires "in 24 h" also a few seconds after it began.
+/// Returns a text such as "5 min ago" or "in 5 min", in the largest unit that fits. A future time is rounded to the
+/// nearest unit, so a 24-hour lifetime still reads "in 24 h" a few seconds after its start.
 func relative(_ date: Date, to now: Date) -> String {
     let seconds = Int(date.timeIntervalSince(now).rounded())
     let isAhead = seconds > 0

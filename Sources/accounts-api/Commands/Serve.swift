@@ -26,7 +26,7 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Starts even if the flow ends more than a tenth of the unfinished sign-ups, and erases these.")
     var accept = false
 
-    /// A log in JSON has the reason of a refused start, or of a failure later, as lines of the level critical.
+    /// With LOG_FORMAT=json, logs why the server did not start or ended, at level critical.
     func run() async throws {
         do {
             try await start()

@@ -13,9 +13,9 @@ struct AccountReference: ExpressibleByArgument, Sendable {
     var isSearch: Bool { name.isSearch }
 
     /// Throws ``NotFound`` if there is no such account, and ``Refused`` if several ids begin with the digits.
-    func find(by worker: Operator) async throws -> ID<Account> {
-        try await name.find(by: worker, "accounts", matching: worker.accounts) { identifier in
-            guard let id = try await worker.account(identifier) else { throw notFound }
+    func find(by admin: Operator) async throws -> ID<Account> {
+        try await name.find(by: admin, "accounts", matching: admin.idsBeginning(with:)) { identifier in
+            guard let id = try await admin.account(identifier) else { throw notFound }
             return id
         }
     }

@@ -17,9 +17,9 @@ extension AccountCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let (id, hasChanged) = try await flags.withOperator(writesAudit: true, needsKeys: false) { worker in
-                let id = try await account.find(by: worker)
-                guard let hasChanged = try await worker.disable(id) else { throw account.notFound }
+            let (id, hasChanged) = try await flags.withOperator(writesAudit: true, needsKeys: false) { admin in
+                let id = try await account.find(by: admin)
+                guard let hasChanged = try await admin.disable(id) else { throw account.notFound }
                 return (id, hasChanged)
             }
             AccountCommands.report("disabled", id, hasChanged, flags)
@@ -41,9 +41,9 @@ extension AccountCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let (id, hasChanged) = try await flags.withOperator(writesAudit: true, needsKeys: false) { worker in
-                let id = try await account.find(by: worker)
-                guard let hasChanged = try await worker.enable(id) else { throw account.notFound }
+            let (id, hasChanged) = try await flags.withOperator(writesAudit: true, needsKeys: false) { admin in
+                let id = try await account.find(by: admin)
+                guard let hasChanged = try await admin.enable(id) else { throw account.notFound }
                 return (id, hasChanged)
             }
             AccountCommands.report("enabled", id, hasChanged, flags)

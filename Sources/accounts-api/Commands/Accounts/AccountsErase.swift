@@ -24,9 +24,9 @@ extension AccountCommands {
                     orRefuse: "nothing was erased"
                 )
             }
-            let id = try await flags.withOperator(writesAudit: true, needsKeys: false) { worker in
-                let id = try await account.find(by: worker)
-                guard try await worker.erase(id) else { throw account.notFound }
+            let id = try await flags.withOperator(writesAudit: true, needsKeys: false) { admin in
+                let id = try await account.find(by: admin)
+                guard try await admin.erase(id) else { throw account.notFound }
                 return id
             }
             print(flags.json ? JSON.object([.init("erased", .string("\(id)"))]).text : "erased account \(id)")

@@ -24,9 +24,9 @@ extension AccountCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let export = try await flags.withOperator(writesAudit: true) { worker in
-                let id = try await account.find(by: worker)
-                guard let export = try await worker.export(id, withImages: photos != nil) else {
+            let export = try await flags.withOperator(writesAudit: true) { admin in
+                let id = try await account.find(by: admin)
+                guard let export = try await admin.export(id, withImages: photos != nil) else {
                     throw account.notFound
                 }
                 return export

@@ -39,8 +39,8 @@ extension AccountCommands {
             )
             var tally = Tally()
             var failure: (any Error)?
-            try await flags.withOperator(writesAudit: !dryRun, hashing: hashing) { worker in
-                let accounts = AccountImport(by: worker, isTrial: dryRun)
+            try await flags.withOperator(writesAudit: !dryRun, hashing: hashing) { admin in
+                let accounts = AccountImport(by: admin, isTrial: dryRun)
                 if let mismatch = try await accounts.keyMismatch() {
                     throw Refused(description: "ACCOUNTS_KEYS does not fit the database: \(mismatch)")
                 }

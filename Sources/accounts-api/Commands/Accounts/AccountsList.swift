@@ -15,10 +15,10 @@ extension AccountCommands {
         )
 
         @Option(help: "Only accounts in this state.") var state: AccountState?
-        @Option(help: "Only accounts created within this time, such as 7d.") var since: Period?
+        @Option(help: "Only accounts created within this time, such as 7d.") var since: DurationArgument?
         @Option(help: "Only the account with this e-mail address.") var email: String?
         @Option(help: "Only the account with this username.") var username: String?
-        @OptionGroup var page: PageFlags<Identity<Account>>
+        @OptionGroup var page: PageFlags<IDArgument<Account>>
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {

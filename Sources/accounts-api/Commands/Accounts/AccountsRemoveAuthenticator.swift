@@ -5,7 +5,7 @@ extension AccountCommands {
     struct RemoveAuthenticator: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "remove-authenticator",
-            abstract: "Removes the authenticator app of a person who has lost it with the recovery codes.",
+            abstract: "Removes the authenticator app of a person who has lost both the app and the recovery codes.",
             discussion: """
                 Anybody can claim a loss: first prove the identity of the person, as your rules say. Removes the app and \
                 the recovery codes, ends all sessions, forgets all devices, and mails every address of the account. For \
@@ -28,9 +28,9 @@ extension AccountCommands {
                     orRefuse: "nothing was removed"
                 )
             }
-            let (id, removal) = try await flags.withOperator(writesAudit: true) { worker in
-                let id = try await account.find(by: worker)
-                guard let removal = try await worker.removeAuthenticator(of: id) else { throw account.notFound }
+            let (id, removal) = try await flags.withOperator(writesAudit: true) { admin in
+                let id = try await account.find(by: admin)
+                guard let removal = try await admin.removeAuthenticator(of: id) else { throw account.notFound }
                 return (id, removal)
             }
             let json: JSON = [

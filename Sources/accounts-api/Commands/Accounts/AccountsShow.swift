@@ -21,11 +21,11 @@ extension AccountCommands {
 
         func run() async throws {
             let report = try await flags.withOperator(writesAudit: reveal || account.isSearch, needsKeys: false) {
-                worker in
-                let id = try await account.find(by: worker)
-                guard let detail = try await worker.account(id) else { throw account.notFound }
-                if reveal { try await worker.note(.revealAccount, of: id) }
-                return AccountReport(detail: detail, flow: worker.flow, reveals: reveal)
+                admin in
+                let id = try await account.find(by: admin)
+                guard let detail = try await admin.account(id) else { throw account.notFound }
+                if reveal { try await admin.note(.revealAccount, of: id) }
+                return AccountReport(detail: detail, flow: admin.flow, reveals: reveal)
             }
             print(flags.json ? report.json.text : report.text)
         }

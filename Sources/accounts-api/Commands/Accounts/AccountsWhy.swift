@@ -19,8 +19,8 @@ extension AccountCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let diagnosis = try await flags.withOperator(writesAudit: account.isSearch) { worker in
-                guard let diagnosis = try await worker.diagnosis(of: account.find(by: worker)) else {
+            let diagnosis = try await flags.withOperator(writesAudit: account.isSearch) { admin in
+                guard let diagnosis = try await admin.diagnosis(of: account.find(by: admin)) else {
                     throw account.notFound
                 }
                 return diagnosis

@@ -17,8 +17,9 @@ extension AuditCommands {
 
         @Option(help: "Only records of the operator with this name.") var by: String?
         @Option(help: "Only records of this act.") var act: Operator.Act?
-        @Option(help: "Only records about the draft, account or mail with this id.") var subject: Identity<AuditRecord>?
-        @Option(help: "Only records written within this time, such as 30d.") var since: Period?
+        @Option(help: "Only records about the draft, account or mail with this id.") var subject:
+            IDArgument<AuditRecord>?
+        @Option(help: "Only records written within this time, such as 30d.") var since: DurationArgument?
         @OptionGroup var page: PageFlags<Int>
         @OptionGroup var flags: OperatorFlags
 

@@ -37,13 +37,13 @@ struct DatabaseCheckup {
                 newer.isEmpty
                 ? .ok("migrations", "the schema is that of this version")
                 : .ok("migrations", "a newer version has applied \(newer.joined(separator: ", ")); this one can serve")
-            return await first + [schema, finding("role", role), finding("log", log), finding("keys", fit)]
+            return await first + [schema, finding("role", role), finding("log", log), finding("keys", checkKeys)]
         } catch {
             return first + [.wrong("migrations", "\(error)")] + Self.ofSchema.map(Finding.skipped)
         }
     }
 
-    /// The finding of a check; if the check itself fails, that is wrong.
+    /// The finding of a check; if the check itself fails, the finding is `wrong`.
     private func finding(_ check: String, _ examine: () async throws -> Finding) async -> Finding {
         do { return try await examine() } catch { return .wrong(check, "\(error)") }
     }
@@ -94,7 +94,7 @@ struct DatabaseCheckup {
         )
     }
 
-    private func fit() async throws -> Finding {
+    private func checkKeys() async throws -> Finding {
         if let mismatch = try await keys.mismatch(withServersOf: database) {
             return .wrong("keys", "\(mismatch)", "restore the key; without it, drafts and mails cannot be read")
         }

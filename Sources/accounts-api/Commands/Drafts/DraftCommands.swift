@@ -12,7 +12,7 @@ struct DraftCommands: AsyncParsableCommand {
 extension DraftState: ExpressibleByArgument {}
 
 extension DraftFilter {
-    init(state: DraftState? = nil, step: String? = nil, olderThan: Period?, email: String?) throws {
+    init(state: DraftState? = nil, step: String? = nil, olderThan: DurationArgument?, email: String?) throws {
         self.init(state: state, step: step, olderThan: olderThan?.duration, email: try email.map(emailAddress))
     }
 }

@@ -16,9 +16,9 @@ struct DraftReference: ExpressibleByArgument, Sendable {
     var needsKeys: Bool { name.id == nil }
 
     /// Throws ``NotFound`` if there is no such draft, and ``Refused`` if there are several.
-    func find(by worker: Operator) async throws -> ID<Draft> {
-        try await name.find(by: worker, "drafts", matching: worker.drafts) { identifier in
-            let drafts = try await worker.drafts(identifier)
+    func find(by admin: Operator) async throws -> ID<Draft> {
+        try await name.find(by: admin, "drafts", matching: admin.idsBeginning(with:)) { identifier in
+            let drafts = try await admin.drafts(identifier)
             guard let newest = drafts.first else {
                 throw NotFound(description: "no open draft with the id, address or username \"\(text.printable)\"")
             }

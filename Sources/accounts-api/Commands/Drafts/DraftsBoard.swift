@@ -23,7 +23,7 @@ extension DraftCommands {
 
         func run() async throws {
             if watch, flags.json { throw ValidationError("pass either --watch or --json, not both") }
-            if watch { return try await flags.withOperator { try await LiveBoard(worker: $0).run() } }
+            if watch { return try await flags.withOperator { try await LiveBoard(admin: $0).run() } }
             let board = try await flags.withOperator { try await $0.board() }
             if flags.json {
                 print(board.json.text)
@@ -51,7 +51,7 @@ extension DraftBoard {
 ///
 /// After the first query, queries run in other tasks than the keys and signals, which never wait for the database.
 private struct LiveBoard {
-    let worker: Operator
+    let admin: Operator
 
     private enum Event {
         case key(Key)
@@ -64,7 +64,7 @@ private struct LiveBoard {
     }
 
     func run() async throws {
-        var screen = BoardScreen(try await worker.board(), size: Terminal.size ?? (80, 24))
+        var screen = BoardScreen(try await admin.board(), size: Terminal.size ?? (80, 24))
         // Trap signals before changing the terminal, so that a signal cannot leave it changed.
         let signals = await UnixSignalsSequence(trapping: .sigwinch, .sigint, .sigterm, .sighup)
         guard let terminal = LiveTerminal() else { throw ValidationError("--watch needs a terminal") }
@@ -133,21 +133,21 @@ private struct LiveBoard {
     }
 
     private func load() async -> Event {
-        do throws(DatabaseError) { return .board(try await worker.board()) } catch { return .updateError("\(error)") }
+        do throws(DatabaseError) { return .board(try await admin.board()) } catch { return .updateError("\(error)") }
     }
 
     private func report(of id: ID<Draft>, within columns: Int) async -> Event {
         do {
-            let draft = try await worker.existing(id)
-            let worker = worker.following(draft)
+            let draft = try await admin.existing(id)
+            let admin = admin.following(draft)
             let report = DraftReport(
                 draft: draft,
-                history: try await worker.history(of: draft),
-                progress: worker.progress(of: draft),
-                flow: worker.flow,
+                history: try await admin.history(of: draft),
+                progress: admin.progress(of: draft),
+                flow: admin.flow,
                 reveals: false
             )
-            let obstacles = draft.account == nil ? try await worker.obstacles(of: draft) : []
+            let obstacles = draft.account == nil ? try await admin.obstacles(of: draft) : []
             let text =
                 report.text(within: columns, inColours: false) + "\n\n"
                 + draft.text(of: obstacles, within: columns, inColours: false)
@@ -159,20 +159,20 @@ private struct LiveBoard {
 
     private func expire(_ id: ID<Draft>) async -> Event {
         await noticeOfAct {
-            try await worker.expire(id) ? "deleted draft \(id)" : "no open draft \(id)"
+            try await admin.expire(id) ? "deleted draft \(id)" : "no open draft \(id)"
         }
     }
 
     private func extend(_ id: ID<Draft>) async -> Event {
         await noticeOfAct {
-            guard let end = try await worker.extend(id) else { return "no open draft \(id)" }
+            guard let end = try await admin.extend(id) else { return "no open draft \(id)" }
             return "extended draft \(id): expires \(relative(end.expiresAt, to: end.now))"
         }
     }
 
     private func noticeOfAct(_ act: () async throws -> String) async -> Event {
         do {
-            try worker.checkName()
+            try admin.checkName()
             return .notice(try await act())
         } catch {
             return .notice("\(error)")

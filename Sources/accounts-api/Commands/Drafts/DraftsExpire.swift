@@ -15,9 +15,9 @@ extension DraftCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let id = try await flags.withOperator(writesAudit: true, needsKeys: draft.needsKeys) { worker in
-                let id = try await draft.find(by: worker)
-                guard try await worker.expire(id) else { throw NotFound(description: "no open draft \(id)") }
+            let id = try await flags.withOperator(writesAudit: true, needsKeys: draft.needsKeys) { admin in
+                let id = try await draft.find(by: admin)
+                guard try await admin.expire(id) else { throw NotFound(description: "no open draft \(id)") }
                 return id
             }
             print(flags.json ? JSON.object([.init("expired", .string("\(id)"))]).text : "deleted draft \(id)")

@@ -17,9 +17,9 @@ extension DraftCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let (id, end) = try await flags.withOperator(writesAudit: true, needsKeys: draft.needsKeys) { worker in
-                let id = try await draft.find(by: worker)
-                guard let end = try await worker.extend(id) else {
+            let (id, end) = try await flags.withOperator(writesAudit: true, needsKeys: draft.needsKeys) { admin in
+                let id = try await draft.find(by: admin)
+                guard let end = try await admin.extend(id) else {
                     throw NotFound(description: "no open draft \(id)")
                 }
                 return (id, end)

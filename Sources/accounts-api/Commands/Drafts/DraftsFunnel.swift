@@ -15,7 +15,7 @@ extension DraftCommands {
         )
 
         @Option(help: "The period to report, such as 7d, in whole days; today is one of them.")
-        var since = Period(argument: "7d")!
+        var since = DurationArgument(argument: "7d")!
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {

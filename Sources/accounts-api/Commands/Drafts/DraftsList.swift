@@ -17,9 +17,9 @@ extension DraftCommands {
         @Option(help: "Only drafts in this state: \(DraftState.allCases.map(\.rawValue).joined(separator: ", ")).")
         var state: DraftState?
         @Option(help: "Only drafts at this step; review for drafts that are ready to commit.") var step: String?
-        @Option(help: "Only drafts created longer ago than this, such as 2h.") var olderThan: Period?
+        @Option(help: "Only drafts created longer ago than this, such as 2h.") var olderThan: DurationArgument?
         @Option(help: "Only drafts with this e-mail address.") var email: String?
-        @OptionGroup var page: PageFlags<Identity<Draft>>
+        @OptionGroup var page: PageFlags<IDArgument<Draft>>
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {

@@ -17,7 +17,7 @@ extension DraftCommands {
 
         @Option(help: "Only drafts in this state: open, review, expired.") var state: DraftState?
         @Option(help: "Only drafts at this step; review for drafts that are ready to commit.") var step: String?
-        @Option(help: "Only drafts created longer ago than this, such as 2h.") var olderThan: Period?
+        @Option(help: "Only drafts created longer ago than this, such as 2h.") var olderThan: DurationArgument?
         @Option(help: "Only drafts with this e-mail address.") var email: String?
         @Flag(help: "Only counts the drafts.") var dryRun = false
         @Flag(help: "Does not ask.") var yes = false
@@ -34,14 +34,14 @@ extension DraftCommands {
             let filter = try DraftFilter(state: state, step: step, olderThan: olderThan, email: email)
             if !dryRun, !yes { try Question.checkTerminal() }
             let (isSearch, isChange) = (email != nil, !dryRun)
-            let count = try await flags.withOperator(writesAudit: isSearch || isChange, needsKeys: isSearch) { worker in
-                try await worker.check(step: step)
-                if dryRun { return try await worker.count(filter) }
+            let count = try await flags.withOperator(writesAudit: isSearch || isChange, needsKeys: isSearch) { admin in
+                try await admin.check(step: step)
+                if dryRun { return try await admin.count(filter) }
                 if !yes {
-                    let count = try await worker.count(filter)
+                    let count = try await admin.count(filter)
                     try Question.ask("Delete \(counted(count, "draft"))? [y/N] ", orRefuse: "no draft was deleted")
                 }
-                return try await worker.purge(filter)
+                return try await admin.purge(filter)
             }
             if flags.json {
                 print(JSON.object([.init("drafts", .integer(count)), .init("dry_run", .bool(dryRun))]).text)

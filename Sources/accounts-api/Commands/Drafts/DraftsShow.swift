@@ -19,19 +19,19 @@ extension DraftCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let report = try await flags.withOperator(writesAudit: reveal || draft.isSearch) { worker in
-                let draft = try await worker.existing(self.draft.find(by: worker))
-                let worker = worker.following(draft)
-                worker.warn(of: draft)
-                if reveal { try await worker.note(.revealDraft, of: draft.id) }
-                guard let history = try await worker.history(of: draft) else {
+            let report = try await flags.withOperator(writesAudit: reveal || draft.isSearch) { admin in
+                let draft = try await admin.existing(self.draft.find(by: admin))
+                let admin = admin.following(draft)
+                admin.warn(of: draft)
+                if reveal { try await admin.note(.revealDraft, of: draft.id) }
+                guard let history = try await admin.history(of: draft) else {
                     throw NotFound(description: "draft \(draft.id) has ended")
                 }
                 return DraftReport(
                     draft: draft,
                     history: history,
-                    progress: worker.progress(of: draft),
-                    flow: worker.flow,
+                    progress: admin.progress(of: draft),
+                    flow: admin.flow,
                     reveals: reveal
                 )
             }

@@ -17,11 +17,11 @@ extension DraftCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let (draft, obstacles) = try await flags.withOperator(writesAudit: draft.isSearch) { worker in
-                let draft = try await worker.existing(self.draft.find(by: worker))
-                let worker = worker.following(draft)
-                worker.warn(of: draft)
-                return (draft, draft.account == nil ? try await worker.obstacles(of: draft) : [])
+            let (draft, obstacles) = try await flags.withOperator(writesAudit: draft.isSearch) { admin in
+                let draft = try await admin.existing(self.draft.find(by: admin))
+                let admin = admin.following(draft)
+                admin.warn(of: draft)
+                return (draft, draft.account == nil ? try await admin.obstacles(of: draft) : [])
             }
             let isCommitted = draft.account != nil
             if flags.json {

@@ -16,7 +16,7 @@ extension EventCommands {
 
         @Argument(help: "The application's id.") var application: String
         @Option(help: "How far to go back, such as 6h; at most 30d, after which events are deleted.")
-        var since: Period
+        var since: DurationArgument
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {

@@ -21,9 +21,9 @@ extension EventCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let count = try await flags.withOperator(writesAudit: true, needsKeys: false) { worker in
-                if let event { return try await retry(event, by: worker) }
-                return try await worker.retryEvents(of: application)
+            let count = try await flags.withOperator(writesAudit: true, needsKeys: false) { admin in
+                if let event { return try await retry(event, by: admin) }
+                return try await admin.retryEvents(of: application)
             }
             guard let count else { throw NotFound(description: "no application \(application)") }
             print(
@@ -32,8 +32,8 @@ extension EventCommands {
         }
 
         /// Returns the number of requeued events; nil if there is no such application.
-        private func retry(_ event: EventReference, by worker: Operator) async throws -> Int? {
-            guard let found = try await worker.undelivered(event.prefix, to: application) else { return nil }
+        private func retry(_ event: EventReference, by admin: Operator) async throws -> Int? {
+            guard let found = try await admin.undelivered(event.prefix, to: application) else { return nil }
             if found.count > 1 { throw Refused.ambiguous(event.text, found.count, "events") }
             if let id = found.event {
                 if found.isWebhookOff {
@@ -43,7 +43,7 @@ extension EventCommands {
                             """
                     )
                 }
-                let count = try await worker.retryEvent(id, of: application)
+                let count = try await admin.retryEvent(id, of: application)
                 if count > 0 { return count }
             }
             throw NotFound(

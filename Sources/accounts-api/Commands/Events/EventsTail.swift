@@ -17,7 +17,8 @@ extension EventCommands {
                 """
         )
 
-        @Argument(help: "The id of an application: only events that it wants to hear of.") var application: String?
+        @Argument(help: "The id of an application: only events of the types that it subscribes to.") var application:
+            String?
         @Option(name: .shortAndLong, help: "How many of the latest events come first.") var lines = 10
         @OptionGroup var flags: OperatorFlags
 
@@ -28,8 +29,8 @@ extension EventCommands {
             // Writing to a closed pipe then returns an error instead of killing the command.
             signal(SIGPIPE, SIG_IGN)
             let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
-            try await flags.withOperator(needsKeys: false) { worker in
-                guard let tail = try await worker.tailEvents(of: application, last: lines) else {
+            try await flags.withOperator(needsKeys: false) { admin in
+                guard let tail = try await admin.tailEvents(of: application, last: lines) else {
                     throw NotFound(description: "no application \(application ?? "")")
                 }
                 let isJSON = flags.json

@@ -20,9 +20,9 @@ extension KeyCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let (rotated, removable) = try await flags.withOperator(writesAudit: true) { user in
-                let rotated = try await user.rotateKeys()
-                return (rotated, user.removableKeys(after: rotated))
+            let (rotated, removable) = try await flags.withOperator(writesAudit: true) { admin in
+                let rotated = try await admin.rotateKeys()
+                return (rotated, admin.removableKeys(after: rotated))
             }
             let passwords = rotated.passwords.sorted { $0.key < $1.key }
             let rows = Operator.sealedTables.map { (name: $0.name, count: rotated.rows[$0.name] ?? 0) }

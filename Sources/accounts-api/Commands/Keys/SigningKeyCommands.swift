@@ -60,9 +60,9 @@ extension KeyCommands.Signing {
             abstract: "Replaces the live signing keys by the next ones, and makes new next ones.",
             discussion: """
                 Servers follow within a minute, without a restart. Refuses if the next keys were made less than 16 \
-                minutes ago, because applications may still have a list of keys without them. Pass --force if others \
-                know a live key: applications then refuse tokens until they read the list again. Writes an \
-                audit record. Asks first, or needs --yes.
+                minutes ago, because applications may still have a list of keys without them. Pass --force if a live \
+                key is compromised: applications then refuse tokens until they read the list again. Writes an audit \
+                record. Asks first, or needs --yes.
 
                 EXAMPLE
                   accounts-api keys signing rotate --yes
@@ -75,13 +75,13 @@ extension KeyCommands.Signing {
 
         func run() async throws {
             if !yes { try Question.ask("Replace the live signing keys? [y/N] ", orRefuse: "no key was replaced") }
-            let (keys, _) = try await flags.withOperator(writesAudit: true) { user in
+            let (keys, _) = try await flags.withOperator(writesAudit: true) { admin in
                 do throws(SigningKeyRotationError) {
-                    try await user.rotateSigningKeys(isForced: force)
+                    try await admin.rotateSigningKeys(isForced: force)
                 } catch {
                     throw Self.failure(error)
                 }
-                return try await user.signingKeys()
+                return try await admin.signingKeys()
             }
             let live = keys.filter { $0.state == "live" }
             if flags.json {
@@ -98,7 +98,7 @@ extension KeyCommands.Signing {
                 Refused(
                     description: """
                         applications may not know the next keys yet; run this again \(relative(until, to: now)), or \
-                        pass --force if a live key is known to others
+                        pass --force if a live key is compromised
                         """
                 )
             case .database(let error): error

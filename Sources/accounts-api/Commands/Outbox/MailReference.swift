@@ -14,8 +14,8 @@ struct MailReference: ExpressibleByArgument, Sendable {
     }
 
     /// Throws ``NotFound`` if there is no such mail, and ``Refused`` if several ids begin with the digits.
-    func find(by worker: Operator) async throws -> ID<Outbox> {
-        let (count, first) = try await worker.mails(prefix)
+    func find(by admin: Operator) async throws -> ID<Outbox> {
+        let (count, first) = try await admin.idsBeginning(with: prefix)
         if count > 1 { throw Refused.ambiguous(text, count, "mails") }
         guard let first else { throw notFound }
         return first

@@ -4,8 +4,10 @@ import ArgumentParser
 extension OutboxCommands {
     struct Flush: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Retries all failed mail now, with a full set of attempts.",
+            abstract: "Retries all mail that waits after a failed attempt; dead mail cannot be sent again.",
             discussion: """
+                Each mail is due at once, and gets a full set of attempts.
+
                 EXAMPLE
                   accounts-api outbox flush
                 """

@@ -24,14 +24,14 @@ extension OutboxCommands {
         )
         var draft: DraftReference?
         @Option(help: "Only mail of this e-mail address, as described above.") var email: String?
-        @OptionGroup var page: PageFlags<Identity<Outbox>>
+        @OptionGroup var page: PageFlags<IDArgument<Outbox>>
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
             var filter = OutboxFilter(state: state, email: try email.map(emailAddress))
-            let mails = try await flags.withOperator(writesAudit: email != nil || draft?.isSearch == true) { worker in
-                filter.draft = try await draft?.find(by: worker)
-                return try await worker.mails(filter, limit: page.limit, after: page.after?.id)
+            let mails = try await flags.withOperator(writesAudit: email != nil || draft?.isSearch == true) { admin in
+                filter.draft = try await draft?.find(by: admin)
+                return try await admin.mails(filter, limit: page.limit, after: page.after?.id)
             }
             print(flags.json ? mails.json("mails", \.json).text : Self.text(of: mails, isWide: flags.wide))
         }

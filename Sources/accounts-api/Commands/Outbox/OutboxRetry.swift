@@ -15,9 +15,9 @@ extension OutboxCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let id = try await flags.withOperator(writesAudit: true, needsKeys: false) { worker in
-                let id = try await mail.find(by: worker)
-                guard try await worker.retry(id) else {
+            let id = try await flags.withOperator(writesAudit: true, needsKeys: false) { admin in
+                let id = try await mail.find(by: admin)
+                guard try await admin.retry(id) else {
                     throw NotFound(
                         description: "no waiting mail \(id): delivered and dead mail has no content to send again"
                     )

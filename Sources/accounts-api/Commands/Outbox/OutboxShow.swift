@@ -15,8 +15,8 @@ extension OutboxCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let mail = try await flags.withOperator { worker in
-                guard let mail = try await worker.mail(self.mail.find(by: worker)) else { throw self.mail.notFound }
+            let mail = try await flags.withOperator { admin in
+                guard let mail = try await admin.mail(self.mail.find(by: admin)) else { throw self.mail.notFound }
                 return mail
             }
             print(flags.json ? mail.json.text : mail.details)

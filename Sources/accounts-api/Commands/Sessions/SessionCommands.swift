@@ -23,8 +23,8 @@ struct SessionCommands: AsyncParsableCommand {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let (sessions, now) = try await flags.withOperator(writesAudit: account.isSearch) { worker in
-                try await worker.sessions(of: account.find(by: worker))
+            let (sessions, now) = try await flags.withOperator(writesAudit: account.isSearch) { admin in
+                try await admin.sessions(of: account.find(by: admin))
             }
             if flags.json {
                 print(JSON.array(sessions.map(Self.json)).text)
@@ -65,7 +65,7 @@ struct SessionCommands: AsyncParsableCommand {
         )
 
         @Argument(help: AccountReference.help) var account: AccountReference?
-        @Option(help: "Ends only this session.") var session: Identity<AccountSession>?
+        @Option(help: "Ends only this session.") var session: IDArgument<AccountSession>?
         @Flag(help: "Ends the sessions of all accounts.") var everybody = false
         @Flag(help: "Does not ask.") var yes = false
         @OptionGroup var flags: OperatorFlags
@@ -77,9 +77,9 @@ struct SessionCommands: AsyncParsableCommand {
 
         func run() async throws {
             if everybody, !yes { try Question.ask("Sign everybody out? [y/N] ", orRefuse: "nobody was signed out") }
-            let count = try await flags.withOperator(writesAudit: true, needsKeys: false) { worker in
-                guard let account else { return try await worker.endAllSessions() }
-                return try await worker.endSessions(of: account.find(by: worker), only: session?.id)
+            let count = try await flags.withOperator(writesAudit: true, needsKeys: false) { admin in
+                guard let account else { return try await admin.endAllSessions() }
+                return try await admin.endSessions(of: account.find(by: admin), only: session?.id)
             }
             if count == 0, let session { throw NotFound(description: "the account has no session \(session.id)") }
             print(
