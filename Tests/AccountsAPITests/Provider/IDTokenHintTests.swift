@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import TestSupport
 import Testing
@@ -5,8 +6,8 @@ import Testing
 @testable import Accounts
 @testable import accounts_api
 
-@Suite("The person whom an application expects", .freshDatabase)
-struct AuthorizationHintTests {
+@Suite("Authorization requests with an id_token_hint", .freshDatabase)
+struct IDTokenHintTests {
     /// Signs up two people. Returns their browsers, and the ID token that the shop has got for the first person.
     private func people(_ shop: RelyingParty) async throws -> (kim: Browser, lee: Browser, hint: String) {
         let (kim, lee) = (Browser(shop.site), Browser(shop.site))
@@ -16,7 +17,7 @@ struct AuthorizationHintTests {
         return (kim, lee, hint)
     }
 
-    @Test func `the expected person goes straight back`() async throws {
+    @Test func `the person of the hint gets a code`() async throws {
         try await RelyingParty.with { shop in
             let (kim, _, hint) = try await people(shop)
             for prompt in [nil, "none"] {
@@ -26,19 +27,22 @@ struct AuthorizationHintTests {
         }
     }
 
-    @Test func `another person signs in as the expected one, and only then goes back with a code`() async throws {
+    @Test
+    func `with another session, the person must sign in as the subject of the hint before a code is issued`()
+        async throws
+    {
         try await RelyingParty.with { shop in
             let (_, lee, hint) = try await people(shop)
             try TestSupport.Session().letPass("5 minutes")
             let silent = try await shop.authorize(lee, ["prompt": "none", "id_token_hint": hint])
             #expect(silent.query["error"] == "login_required")
-            let asked = try await shop.authorize(lee, ["id_token_hint": hint])
-            let back = try #require(asked.query["return_to"])
-            #expect(asked.address == "/sign-in" && asked.query["anew"] != nil)
+            let redirect = try await shop.authorize(lee, ["id_token_hint": hint])
+            let returnTo = try #require(redirect.query["return_to"])
+            #expect(redirect.address == "/sign-in" && redirect.query["anew"] != nil)
             // The request does not continue before the sign-in.
-            #expect(try await RelyingParty.Redirect(lee.send(.get, back)).address == "/sign-in")
+            #expect(try await RelyingParty.Redirect(lee.send(.get, returnTo)).address == "/sign-in")
             #expect(try await lee.signIn().status == 201)
-            #expect(try await RelyingParty.Redirect(lee.send(.get, back)).query["code"] != nil)
+            #expect(try await RelyingParty.Redirect(lee.send(.get, returnTo)).query["code"] != nil)
         }
     }
 
@@ -46,13 +50,13 @@ struct AuthorizationHintTests {
         try await RelyingParty.with { shop in
             let (_, lee, hint) = try await people(shop)
             try await lee.send(.delete, "/session")
-            let asked = try await shop.authorize(lee, ["id_token_hint": hint])
-            #expect(asked.address == "/sign-in" && asked.query["anew"] == nil)
-            let back = try #require(asked.query["return_to"])
+            let redirect = try await shop.authorize(lee, ["id_token_hint": hint])
+            #expect(redirect.address == "/sign-in" && redirect.query["anew"] == nil)
+            let returnTo = try #require(redirect.query["return_to"])
             #expect(try await lee.signIn("lee@example.com").status == 201)
-            let redirect = try await RelyingParty.Redirect(lee.send(.get, back))
-            #expect(redirect.address == shop.redirectURI && redirect.query["error"] == "login_required")
-            #expect(redirect.query["state"] == "a state &=?")
+            let callback = try await RelyingParty.Redirect(lee.send(.get, returnTo))
+            #expect(callback.address == shop.redirectURI && callback.query["error"] == "login_required")
+            #expect(callback.query["state"] == "a state &=?")
         }
     }
 
@@ -75,7 +79,7 @@ struct AuthorizationHintTests {
         }
     }
 
-    @Test func `a pushed request expects a person, too`() async throws {
+    @Test func `the hint of a pushed request counts, too`() async throws {
         try await RelyingParty.with { shop in
             let (kim, lee, hint) = try await people(shop)
             for (browser, answer) in [(kim, "code"), (lee, "error")] {
@@ -87,7 +91,7 @@ struct AuthorizationHintTests {
         }
     }
 
-    @Test func `an ID token that has expired or names no session is accepted as a hint`() async throws {
+    @Test func `an expired ID token without a sid is accepted as a hint`() async throws {
         try await RelyingParty.with { shop in
             let (kim, _, _) = try await people(shop)
             let subject = try #require(try await shop.signIn(kim).claims()["sub"]?.string)
@@ -103,12 +107,13 @@ struct AuthorizationHintTests {
 
     // MARK: Hints whose key is deleted
 
-    @Test func `with prompt=none, a hint whose key is deleted is login_required, also in a pushed request`()
+    @Test
+    func `with prompt=none, a hint whose key is deleted is answered with login_required, also in a pushed request`()
         async throws
     {
         try await RelyingParty.with { shop in
             let (kim, _, hint) = try await people(shop)
-            let changes = ["prompt": "none", "id_token_hint": try hint.signedByDeletedKey()]
+            let changes = ["prompt": "none", "id_token_hint": try hint.withUnknownKeyID()]
             let redirect = try await shop.authorize(kim, changes)
             #expect(redirect.address == shop.redirectURI && redirect.query["error"] == "login_required")
             let pushed = try await shop.post("/oauth/par", shop.parameters(changes))
@@ -124,15 +129,15 @@ struct AuthorizationHintTests {
         try await RelyingParty.with { shop in
             let (kim, lee, hint) = try await people(shop)
             try TestSupport.Session().letPass("5 minutes")
-            let old = try hint.signedByDeletedKey()
+            let old = try hint.withUnknownKeyID()
             for (browser, email, answer) in [(kim, "kim@example.com", "code"), (lee, "lee@example.com", "error")] {
-                let asked = try await shop.authorize(browser, ["id_token_hint": old])
-                #expect(asked.address == "/sign-in" && asked.query["anew"] != nil)
-                let back = try #require(asked.query["return_to"])
-                #expect(try await RelyingParty.Redirect(browser.send(.get, back)).address == "/sign-in")
+                let redirect = try await shop.authorize(browser, ["id_token_hint": old])
+                #expect(redirect.address == "/sign-in" && redirect.query["anew"] != nil)
+                let returnTo = try #require(redirect.query["return_to"])
+                #expect(try await RelyingParty.Redirect(browser.send(.get, returnTo)).address == "/sign-in")
                 #expect(try await browser.signIn(email).status == 201)
-                let redirect = try await RelyingParty.Redirect(browser.send(.get, back))
-                #expect(redirect.address == shop.redirectURI && redirect.query[answer] != nil, "\(email)")
+                let callback = try await RelyingParty.Redirect(browser.send(.get, returnTo))
+                #expect(callback.address == shop.redirectURI && callback.query[answer] != nil, "\(email)")
             }
         }
     }
@@ -144,8 +149,9 @@ struct AuthorizationHintTests {
             let claims = ["iss": "https://evil.example", "aud": "shop", "sub": "01a1fdb4-8d11-7c6f-a2b7-5c1e2d3f4a5b"]
             let payload = JSON.object(claims.map { JSON.Member($0.key, .string($0.value)) }).bytes.base64URL
             for other in [
-                try foreign.signedByDeletedKey(), try hint.signedByDeletedKey(payload: payload),
-                try hint.signedByDeletedKey(payload: "e30"),
+                try foreign.withUnknownKeyID(), try hint.withUnknownKeyID(payload: payload),
+                // {}
+                try hint.withUnknownKeyID(payload: "e30"),
             ] {
                 let redirect = try await shop.authorize(kim, ["prompt": "none", "id_token_hint": other])
                 #expect(redirect.address == shop.redirectURI && redirect.query["error"] == "invalid_request")
@@ -159,18 +165,19 @@ struct AuthorizationHintTests {
         try await RelyingParty.with { shop in
             let (_, _, hint) = try await people(shop)
             let new = Browser(shop.site)
-            let asked = try await shop.authorize(new, ["prompt": "create", "id_token_hint": hint])
-            #expect(asked.address == "/signup")
-            try await new.send(.post, "/signup", ["request": .string(#require(asked.query["request"]))])
+            let redirect = try await shop.authorize(new, ["prompt": "create", "id_token_hint": hint])
+            #expect(redirect.address == "/signup")
+            try await new.send(.post, "/signup", ["request": .string(#require(redirect.query["request"]))])
             let commit = try #require(await new.signUp("min@example.com", "min").commit)
             let href = try #require(commit.json["continue"]?["href"]?.string)
-            let redirect = try await RelyingParty.Redirect(new.send(.get, href))
-            let tokens = try await shop.redeem(#require(redirect.query["code"]))
+            let callback = try await RelyingParty.Redirect(new.send(.get, href))
+            let tokens = try await shop.redeem(#require(callback.query["code"]))
             #expect(tokens.claims()["account_created"] == true && tokens.claims()["email"] == "min@example.com")
         }
     }
 
-    @Test func `the sign-in for an expected person offers no sign-up, and a changed link or form begins none`()
+    @Test
+    func `with a hint, the sign-in page offers no sign-up, and no tampered link or form starts one for the shop`()
         async throws
     {
         try await RelyingParty.with { shop in
@@ -182,16 +189,17 @@ struct AuthorizationHintTests {
             #expect(!page.has("sign-up=1") && !page.has("\"/signup\"") && page.has("recover=1"))
             let target = try #require(page.html.firstMatch(of: /name="return_to" value="([^"]+)"/).map { String($0.1) })
             #expect(try await visitor.open("\(target)&sign-up=1").path.hasPrefix("/sign-in?return_to="))
-            // A form from before sends the ticket of the request. Its sign-up does not continue at the application.
-            let ticket = try #require(target.split(separator: "=").last)
+            // A form that posts the request of a hint still signs up, but does not lead back to the application.
+            let items = URLComponents(string: target)?.queryItems ?? []
+            let ticket = try #require(items.first { $0.name == "request" }?.value)
             let new = Browser(shop.site)
-            try await new.send(.post, "/signup", ["request": .string(String(ticket))])
+            try await new.send(.post, "/signup", ["request": .string(ticket)])
             let commit = try #require(await new.signUp("min@example.com", "min").commit)
             #expect(commit.status == 201 && commit.json["continue"] == nil)
         }
     }
 
-    @Test func `the page that asks for an account offers no sign-up to an expected person`() async throws {
+    @Test func `with a hint, the account chooser offers no sign-up`() async throws {
         try await RelyingParty.with { shop in
             let (kim, _, hint) = try await people(shop)
             try TestSupport.Session().letPass("5 minutes")
@@ -207,80 +215,11 @@ extension String {
     /// Returns this token with the id of an unknown key, as if its key had been deleted.
     ///
     /// - Parameter payload: claims in base64url that replace those of the token.
-    fileprivate func signedByDeletedKey(payload: String? = nil) throws -> String {
+    fileprivate func withUnknownKeyID(payload: String? = nil) throws -> String {
         let parts = split(separator: ".").map(String.init)
         let header = try #require([UInt8].fromBase64URL(parts[0].utf8).map { String(decoding: $0, as: UTF8.self) })
         let kid = try #require(try JSON.read(Array(header.utf8))["kid"]?.string)
         let other = String(repeating: "A", count: kid.utf8.count)
         return "\(Array(header.replacing(kid, with: other).utf8).base64URL).\(payload ?? parts[1]).\(parts[2])"
-    }
-}
-
-@Suite("The page that asks for an account", .freshDatabase)
-struct AccountChoiceTests {
-    @Test func `a person who signs in as somebody else goes back with that account`() async throws {
-        try await RelyingParty.with { shop in
-            let kim = Browser(shop.site)
-            try await kim.signUp()
-            try await Browser(shop.site).signUp("lee@example.com", "lee")
-            try TestSupport.Session().letPass("5 minutes")
-            let page = try await kim.send(.get, shop.url(["prompt": "select_account"]))
-            let link = try #require(page.body.firstMatch(of: /href="(\/sign-in[^"]+)">Use another account</)?.1)
-            let path = String(link).replacing("&amp;", with: "&")
-            let signIn = try await kim.send(.get, path)
-            #expect(
-                signIn.status == 200 && signIn.body.contains("action=\"/sign-in\""),
-                "also if somebody is signed in"
-            )
-            let target = try #require(signIn.body.firstMatch(of: /name="return_to" value="([^"]+)"/)?.1)
-            let password: JSON = .string("a pass phrase of mine")
-            let form: JSON = [
-                "identifier": "lee@example.com", "password": password, "return_to": .string(String(target)),
-            ]
-            let next = try #require(try await kim.send(.post, "/sign-in", form).headers[.location])
-            let redirect = try await RelyingParty.Redirect(kim.send(.get, next))
-            let tokens = try await shop.redeem(#require(redirect.query["code"]))
-            #expect(tokens.claims()["email"] == "lee@example.com")
-        }
-    }
-
-    @Test func `the page has its words in Korean`() async throws {
-        try await RelyingParty.with { shop in
-            let kim = PageVisitor(shop.site, language: "ko")
-            _ = try await kim.fill(through: "terms")
-            _ = try await kim.post("/signup/commit")
-            try TestSupport.Session().letPass("5 minutes")
-            #expect(try await kim.open(shop.url(["prompt": "select_account"])).has("다른 계정으로 로그인"))
-        }
-    }
-
-    @Test func `with prompt=select_account login the person chooses once, and enters the password once`() async throws {
-        try await RelyingParty.with { shop in
-            let kim = Browser(shop.site)
-            try await kim.signUp()
-            try TestSupport.Session().letPass("5 minutes")
-            let page = try await kim.send(.get, shop.url(["prompt": "select_account login"]))
-            let chosen = try #require(RelyingParty.choice(on: page))
-            let confirm = try await RelyingParty.Redirect(kim.send(.get, chosen))
-            #expect(confirm.address == "/account/confirm")
-            let password: JSON = ["password": "a pass phrase of mine"]
-            #expect(try await kim.send(.put, "/session/confirm", password).status == 200)
-            let back = try #require(confirm.query["return_to"])
-            #expect(try await RelyingParty.Redirect(kim.send(.get, back)).query["code"] != nil)
-        }
-    }
-
-    @Test func `the link of a choice counts only in its own session`() async throws {
-        try await RelyingParty.with { shop in
-            let (kim, lee) = (Browser(shop.site), Browser(shop.site))
-            try await kim.signUp()
-            try await lee.signUp("lee@example.com", "lee")
-            try TestSupport.Session().letPass("5 minutes")
-            let page = try await kim.send(.get, shop.url(["prompt": "select_account"]))
-            let chosen = try #require(RelyingParty.choice(on: page))
-            for path in [chosen, "\(chosen)&chosen=1"] {
-                #expect(try await lee.send(.get, path).body.contains("lee@example.com"), "the person is asked again")
-            }
-        }
     }
 }
