@@ -37,13 +37,13 @@ package struct Application: Sendable {
     /// may use any port of a registered loopback address (RFC 8252 §7.3).
     package func allows(redirectURI uri: String) -> Bool {
         redirectURIs.contains { registered in
-            registered.utf8.elementsEqual(uri.utf8)
+            registered.hasSameBytes(as: uri)
                 || isPublic && ApplicationURIRules.differAtMostInLoopbackPort(registered, uri)
         }
     }
 
     package func allows(postLogoutRedirectURI uri: String) -> Bool {
-        postLogoutRedirectURIs.contains { $0.utf8.elementsEqual(uri.utf8) }
+        postLogoutRedirectURIs.contains { $0.hasSameBytes(as: uri) }
     }
 
     /// Whether the text is one of the client secrets; false for a public client. The duration of the comparison does

@@ -14,12 +14,11 @@ package struct Name<Owner>: Hashable, Sendable, Comparable, ExpressibleByStringL
     package var description: String { rawValue }
 
     /// Compares bytes. Clients may send any name, and `String` compares some texts slowly, because it normalizes them.
-    package static func == (left: Self, right: Self) -> Bool {
-        left.rawValue.utf8.elementsEqual(right.rawValue.utf8)
-    }
+    package static func == (left: Self, right: Self) -> Bool { left.rawValue.hasSameBytes(as: right.rawValue) }
 
     package func hash(into hasher: inout Hasher) {
-        hasher.combine(Array(rawValue.utf8))
+        var name = rawValue
+        name.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 
     package static func < (left: Self, right: Self) -> Bool {
@@ -29,3 +28,12 @@ package struct Name<Owner>: Hashable, Sendable, Comparable, ExpressibleByStringL
 
 package typealias FieldName = Name<Field>
 package typealias StepName = Name<Step>
+
+extension String {
+    /// Whether both texts have the same UTF-8. `==` also holds for different texts that are canonically equivalent, such
+    /// as the letter K and the sign for kelvin.
+    package func hasSameBytes(as other: String) -> Bool {
+        var (left, right) = (self, other)
+        return left.withUTF8 { left in right.withUTF8 { left.count == $0.count && left.elementsEqual($0) } }
+    }
+}

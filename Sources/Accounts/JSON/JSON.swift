@@ -21,7 +21,7 @@ package enum JSON: Sendable {
     /// The member with that name; nil if there is none or if this is not an object.
     package subscript(name: String) -> JSON? {
         guard case .object(let members) = self else { return nil }
-        return members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
+        return members.first { $0.name.hasSameBytes(as: name) }?.value
     }
 }
 
@@ -29,7 +29,7 @@ package enum JSON: Sendable {
 /// different bytes as equal and is slow on hostile text.
 extension JSON.Member: Hashable {
     package static func == (left: Self, right: Self) -> Bool {
-        left.name.utf8.elementsEqual(right.name.utf8) && left.value == right.value
+        left.name.hasSameBytes(as: right.name) && left.value == right.value
     }
 
     package func hash(into hasher: inout Hasher) {
@@ -45,7 +45,7 @@ extension JSON: Hashable {
         case (.bool(let a), .bool(let b)): a == b
         case (.integer(let a), .integer(let b)): a == b
         case (.number(let a), .number(let b)): a == b
-        case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
+        case (.string(let a), .string(let b)): a.hasSameBytes(as: b)
         case (.array(let a), .array(let b)): a == b
         case (.object(let a), .object(let b)): a == b
         default: false

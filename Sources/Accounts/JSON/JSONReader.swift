@@ -183,7 +183,7 @@ package struct JSONReader {
         let name: String
 
         static func == (left: Self, right: Self) -> Bool {
-            left.name.utf8.elementsEqual(right.name.utf8)
+            left.name.hasSameBytes(as: right.name)
         }
 
         func hash(into hasher: inout Hasher) {

@@ -18,7 +18,7 @@ extension Provider {
             throw .oauth(Self.uselessCode)
         }
         let challenge = Array(SHA256.hash(data: Data(verifier.utf8))).base64URL
-        guard request.redirectURI.utf8.elementsEqual(redirectURI.utf8), request.challenge == challenge else {
+        guard request.redirectURI.hasSameBytes(as: redirectURI), request.challenge == challenge else {
             try await end(live.id)
             throw .oauth(Self.uselessCode)
         }
