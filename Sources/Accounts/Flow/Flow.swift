@@ -93,7 +93,10 @@ package struct Step: Sendable {
 }
 
 /// One value that a step asks for.
-package struct Field: Sendable {
+///
+/// A class, because each act goes through the fields several times: copies of a structure of this size were a fortieth of
+/// the work for a step.
+package final class Field: Sendable {
     package let name: FieldName
     package let kind: any FieldKind
     package let isRequired: Bool
@@ -105,7 +108,27 @@ package struct Field: Sendable {
     /// The form control for the field.
     package let control: Control
     /// What a list of values calls the field; empty if its label suits that, too.
-    var shortLabels: [Language: String] = [:]
+    let shortLabels: [Language: String]
+
+    init(
+        name: FieldName,
+        kind: any FieldKind,
+        isRequired: Bool,
+        isIdentifier: Bool,
+        labels: [Language: String],
+        helps: [Language: String],
+        control: Control,
+        shortLabels: [Language: String] = [:]
+    ) {
+        self.name = name
+        self.kind = kind
+        self.isRequired = isRequired
+        self.isIdentifier = isIdentifier
+        self.labels = labels
+        self.helps = helps
+        self.control = control
+        self.shortLabels = shortLabels
+    }
 
     /// What a list of values calls the field.
     package func shortLabel(in language: Language) -> String? { shortLabels[language] ?? labels[language] }
