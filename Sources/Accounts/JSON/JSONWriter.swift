@@ -57,7 +57,9 @@ extension JSON {
             var runStart = 0
             var index = 0
             while index < text.count {
-                if let (escape, length) = escape(for: text, at: index) {
+                if isPlain(text[index]) {
+                    index += 1
+                } else if let (escape, length) = escape(for: text, at: index) {
                     output += text[runStart..<index]
                     output += escape.utf8
                     index += length
@@ -69,6 +71,11 @@ extension JSON {
             output += text[runStart...]
         }
         output.append(UInt8(ascii: "\""))
+    }
+
+    /// False if a character that begins with the byte may need an escape.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") && byte != 0x7F && byte != 0xE2
     }
 
     /// The escape for the character that begins at `index`, and the character's length in bytes; nil if it needs no
