@@ -29,9 +29,9 @@ package struct TextField: FieldKind {
         // NFC composes at most four scalars, each of at most four bytes, to one. Longer input is refused before the
         // slow normalisation, even if it would be short enough without the white space at its ends.
         if typed.utf8.count > 16 * max + 1024 {
-            throw Refusals(field, .tooLong, ["max": .integer(max), "actual": .integer(typed.unicodeScalars.count)])
+            throw Refusals(field, .tooLong, ["max": .integer(max), "actual": .integer(typed.length)])
         }
-        let trimmedLength = typed.trimmingWhiteSpace().unicodeScalars.count
+        let trimmedLength = typed.trimmingWhiteSpace().length
         if trimmedLength > 4 * max {
             throw Refusals(field, .tooLong, ["max": .integer(max), "actual": .integer(trimmedLength)])
         }
@@ -43,7 +43,7 @@ package struct TextField: FieldKind {
         guard canonical.isEmpty || canonical.unicodeScalars.contains(where: \.isVisible) else {
             throw Refusals(field, .badCharacters)
         }
-        let length = canonical.unicodeScalars.count
+        let length = canonical.length
         if length < Swift.max(min, 1) {
             throw Refusals(field, .tooShort, ["min": .integer(Swift.max(min, 1)), "actual": .integer(length)])
         }
@@ -77,10 +77,19 @@ extension Unicode.Scalar {
     }
 }
 
+// Loops over the storage of a text are several times as fast as loops over its views.
 extension String {
     fileprivate var isASCII: Bool {
-        // The loop over the storage is several times faster than that over the view.
         utf8.withContiguousStorageIfAvailable { $0.allSatisfy { $0 < 0x80 } } ?? utf8.allSatisfy { $0 < 0x80 }
+    }
+
+    private var hasCarriageReturn: Bool {
+        utf8.withContiguousStorageIfAvailable { $0.contains(0x0D) } ?? utf8.contains(0x0D)
+    }
+
+    /// The number of Unicode scalars. All bytes of a scalar but the first one begin with the bits 10.
+    fileprivate var length: Int {
+        utf8.withContiguousStorageIfAvailable { $0.count { $0 & 0xC0 != 0x80 } } ?? unicodeScalars.count
     }
 
     fileprivate func trimmingWhiteSpace() -> String {
@@ -94,7 +103,7 @@ extension String {
 
     /// The text with LF in place of each CR LF, because browsers send CR LF for a line break in a form.
     fileprivate func withoutCarriageReturns() -> String {
-        guard utf8.contains(0x0D) else { return self }
+        guard hasCarriageReturn else { return self }
         var bytes = Array(utf8)
         var count = 0
         for index in bytes.indices where bytes[index] != 0x0D || index + 1 == bytes.count || bytes[index + 1] != 0x0A {
