@@ -117,7 +117,7 @@ struct EventClaimTests {
             let late = try #require(try await claim(queue).first)
             try endClaims()
             let current = try #require(try await claim(queue).first)
-            #expect(current.event.id == late.event.id && current.claim != late.claim)
+            #expect(current.event.id == late.event.id && current.claimID != late.claimID)
             try await queue.recordFailure(of: late, "answered 500", retryIn: 86_400, pausing: 0, disablesWebhook: false)
             #expect(try session.number(of: "deliveries WHERE due_at < now() + interval '1 hour'") == 2)
             #expect(try session.number(of: "deliveries WHERE last_error IS NULL") == 2)
