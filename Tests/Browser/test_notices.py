@@ -132,13 +132,13 @@ def test_a_former_address_that_was_just_used_says_when_it_can_be_used_again(pers
     role, text = notice(kim)
     assert role == "alert" and kim.path == "/signup/email"
     start, seconds, unit = text.rpartition("in ")[0], *text.rpartition("in ")[2].split()
-    assert start == "An email is already on its way to this address. You can get another one "
+    assert start == "We've just sent an email. You can get another one "
     assert 0 < int(seconds) <= 60 and unit == "s."
 
 
 def test_the_page_of_the_code_leads_owners_of_an_account_to_the_sign_in(person):
     kim = person().go_to("code")
-    assert "We sent an email to" in kim.text and "Already have an account?" in kim.text
+    assert "Enter the code from the email that we sent to" in kim.text and "Already have an account?" in kim.text
     kim.find("main a[href='/sign-in']").click()
     kim.wait_for_path("/sign-in")
 
@@ -181,7 +181,7 @@ def test_a_sign_up_that_goes_on_elsewhere_is_no_error(person):
     kim.browser.delete_all_cookies()
     kim.browser.add_cookie({"name": "signup", "value": cookie["value"]})
     kim.open("/signup")
-    text = "You continued this sign-up in another browser or on another device. You can also start a new one here."
+    text = "You're signing up with this email address in another browser or on another device. You can also start again here."
     assert notice(kim) == ("status", text)
 
 

@@ -50,8 +50,8 @@ def test_a_person_lands_on_the_account_and_signs_in_with_only_the_keyboard(perso
     assert (
         kim.find("#notice").text
         == {
-            "en": "The email address, username or password isn't right",
-            "ko": "이메일 주소, 아이디 또는 비밀번호가 올바르지 않습니다",
+            "en": "That email address or username and password don't match.",
+            "ko": "이메일 주소, 아이디 또는 비밀번호가 올바르지 않습니다.",
         }[language]
     )
     assert kim.find("[name=identifier]").get_attribute("value") == kim.email

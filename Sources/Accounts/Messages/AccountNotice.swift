@@ -16,10 +16,17 @@ package enum AccountNotice: String, CaseIterable, Sendable {
     case accountErased = "account-erased"
 
     /// Whether the mail has its own text, in place of the text about a change that somebody else may have made.
-    var hasOwnText: Bool { [.addressRestored, .addressWithdrawn, .accountErased].contains(self) }
+    var hasOwnText: Bool {
+        switch self {
+        case .addressRestored, .addressWithdrawn, .authenticatorRemovedByOperator, .applicationSignedOut,
+            .accountErased:
+            true
+        default: false
+        }
+    }
 
     /// Whether the mail has a link to the page on which the person chooses a new password.
-    var hasLink: Bool { self != .addressWithdrawn && self != .accountErased }
+    var hasLink: Bool { !hasOwnText || self == .addressRestored }
 
     /// Whether the mail asks the person to contact the service if something is wrong.
     var namesContact: Bool { self != .addressWithdrawn }

@@ -8,7 +8,7 @@ package enum Word: Int, CaseIterable, Sendable {
     case yourPicture, dropPicture, removePicture, badPicture, cropTitle, cropText, zoom, usePicture
     // Codes. `{left}` is a number of seconds, or a time such as 9:59.
     case codeSentTo, codeSentIfKnown, sendAgain, sendAgainIn, codeGoodFor, codeIsOver, codeSent, codeUnderWay,
-        mailNotFound, addressIsOther
+        mailNotFound, mailMissing, addressIsOther
     // The authenticator. `{left}` is a number of seconds.
     case openApp, secretKey, nextCodeIn, recoveryTitle, recoveryText, copy, copied, download, print, keptThem,
         keptIt
@@ -21,7 +21,7 @@ package enum Word: Int, CaseIterable, Sendable {
         secondFactorText, code, authenticatorCode, enterCode, useRecoveryCode, recoveryCode, mailCodeTitle,
         mailCodeText, mailCode, enterMailedCode,
         mailedCode, enterMailedCodeText, ticketTitle, ticketText
-    case signInAgain, signInOver, signInByMail, deviceKnown, ticketUsed, newRecoveryCode, newRecoveryCodeText
+    case signInAgain, signInOver, signInByMail, deviceKnown, newRecoveryCode, newRecoveryCodeText
     // Recovering an account. `other…` replaces the word for a sign-up in all other flows.
     case forgotPassword, recoverTitle, recoverText, yourAddress, codeOrRecoveryCode, secondFactorHelp, recoverReview,
         recoverCommit
@@ -45,7 +45,7 @@ package enum Word: Int, CaseIterable, Sendable {
     // Applications.
     case chooseAccount, signInAnother, signUpAnother, signOutTitle, signOutText
     // What went wrong.
-    case checkAnswers, tryAgain, tooOften, useTicket, overdue, gaveUp, replacesSignup, goneElsewhere,
+    case signInFailed, checkAnswers, tryAgain, tooOften, useTicket, overdue, gaveUp, replacesSignup, goneElsewhere,
         committedElsewhere,
         accountErased, noSignup, offline, notFoundText
     case startAgain, startOver, notYou

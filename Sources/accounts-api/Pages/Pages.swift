@@ -126,7 +126,9 @@ extension Pages {
             let goOn = flow.purpose == .signup ? nil : answer.json?["continue"]?["href"]?.string
             return Self.seeOther(goOn ?? flow.purpose.pathAfterCommit, answer.headers)
         case .cancel, .cancelForm:
-            return Self.seeOther("\(root)?\(Self.gaveUp)", answer.headers)
+            // Only a session begins a change of the address, on a page of the account.
+            let first = flow.purpose == .emailChange ? "/account" : root
+            return Self.seeOther("\(first)?\(Self.gaveUp)", answer.headers)
         case .askToCancel:
             return response(
                 Page(template: .cancel, title: language.messages.text(.giveUp.inFlow(of: flow.purpose))),
@@ -299,7 +301,7 @@ extension Pages {
 
 extension Pages {
     /// The query of the first page after the person has cancelled a sign-up.
-    private static let gaveUp = "given-up"
+    static let gaveUp = "given-up"
     /// The query of a step after its code was mailed again.
     static let codeSent = "sent"
     /// The query of a step after the code of another address was sent to it.
@@ -403,6 +405,7 @@ extension Problem {
     func notice(in language: Language) -> String? {
         switch slug {
         case .validationFailed: language.messages.text(.checkAnswers)
+        case .signInFailed: language.messages.text(.signInFailed)
         case .rateLimited:
             if needsTicket {
                 language.messages.text(.useTicket)

@@ -89,12 +89,14 @@ extension Pages {
         }
         // Without a form, the page itself has to say what was wrong with the answer.
         let refusal = form.button == nil ? problem?.messagesByField.values.first : nil
+        // The text of the page says why a code is needed.
+        let told = problem?.slug == .codeRequired ? nil : problem
         var page = Page(
             template: .form,
             title: messages.text(form.title),
             status: problem?.slug.status ?? .ok,
             headers: problem?.headers ?? [:],
-            notice: refusal ?? problem.map { $0.notice(in: language) ?? messages.title(of: $0.slug) }
+            notice: refusal ?? told.map { $0.notice(in: language) ?? messages.title(of: $0.slug) }
                 ?? notice.map(messages.text),
             members: [
                 .init("text", .array(form.text.map { .string(messages.text($0)) })),
@@ -117,7 +119,7 @@ extension Pages {
             ]
         )
         (page.formTargets, page.address) = (form.formTargets, form.address)
-        page.isNews = problem == nil || problem?.slug == .codeRequired
+        page.isNews = problem == nil
         page.isPublic = form.title == .signIn && page.notice == nil
         return page
     }
@@ -209,18 +211,21 @@ extension Pages {
         }
     }
 
-    /// The consents that the person has given or declined, and those that the person was never asked for.
+    /// The consents in the order of the flow, also those that the person was never asked for; then those that the flow
+    /// no longer has.
     private func consents(_ given: [GivenConsent], in language: Language) -> [JSON] {
-        let others = signups.flow.fields.filter { field in
-            field.kind.accountPart == .consents && !given.contains { $0.field == field.name.rawValue }
-        }
-        return given.map { consent($0, in: language) }
-            + others.map { field in
-                [
-                    "label": .string(field.shortLabel(in: language) ?? field.name.rawValue),
-                    "text": .string(language.messages.text(.notAccepted)),
-                ]
+        let fields = signups.flow.fields.filter { $0.kind.accountPart == .consents }
+        let present = fields.map { field -> JSON in
+            if let given = given.first(where: { $0.field == field.name.rawValue }) {
+                return consent(given, in: language)
             }
+            return [
+                "label": .string(field.shortLabel(in: language) ?? field.name.rawValue),
+                "text": .string(language.messages.text(.notAccepted)),
+            ]
+        }
+        let others = given.filter { given in !fields.contains { $0.name.rawValue == given.field } }
+        return present + others.map { consent($0, in: language) }
     }
 
     private func consent(_ consent: GivenConsent, in language: Language) -> JSON {

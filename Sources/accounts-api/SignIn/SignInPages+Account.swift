@@ -84,7 +84,7 @@ extension SignInPages {
 
     private static let notices: [String: Word] = [
         "password-changed": .passwordChanged, "address-changed": .addressChanged, "saved": .saved,
-        "authenticator-removed": .authenticatorRemoved, "signed-out-there": .signedOutThere,
+        "authenticator-removed": .authenticatorRemoved, Pages.gaveUp: .otherGaveUp, "signed-out-there": .signedOutThere,
         "signed-out-others": .signedOutOthers,
     ]
 

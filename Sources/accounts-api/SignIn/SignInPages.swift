@@ -189,7 +189,7 @@ struct SignInPages: Sendable {
 
     private static let codeForm = FormPage(
         title: .enterMailedCode,
-        text: [.enterMailedCodeText, .mailNotFound],
+        text: [.enterMailedCodeText, .mailMissing],
         action: "/sign-in/code",
         fields: [FormPage.code],
         button: .goOn,
@@ -200,7 +200,6 @@ struct SignInPages: Sendable {
     /// The page after too many wrong codes. If another code is refused, too, the link in the mail still helps.
     private static let usedUpCodePage = FormPage(
         title: .enterMailedCode,
-        text: [.useTicket],
         action: "/sign-in/code",
         next: (.sendAgain, "/sign-in/mail"),
         links: [(nil, .signIn, "/sign-in")]
@@ -217,8 +216,15 @@ struct SignInPages: Sendable {
 
     /// Shows the page to which the link in a mail with a code leads. Mail scanners open links, so this changes nothing.
     @Sendable func showTicket(_ request: Request, _ context: RequestScope) throws -> Response {
-        guard let ticket = request.uri.queryParameters["ticket"].flatMap({ Ticket(String($0)) }) else {
+        guard let text = request.uri.queryParameters["ticket"] else {
             throw Problem(.notFound, "The link is incomplete. Open the complete link from the mail.")
+        }
+        // A mail program may have cut the link.
+        guard let ticket = Ticket(String(text)) else {
+            let problem = Problem.refused([Refusal("ticket", .badFormat)], in: context.language)
+            var page = pages.form(Self.usedTicketPage, after: problem, in: context.language)
+            page.status = .notFound
+            return pages.response(page, in: context.language)
         }
         return response(Self.ticketForm(ticket.text), context)
     }
@@ -233,9 +239,9 @@ struct SignInPages: Sendable {
         )
     }
 
+    /// The page for a link that does not work.
     private static let usedTicketPage = FormPage(
         title: .ticketTitle,
-        text: [.ticketUsed],
         action: "/sign-in",
         next: (.signIn, "/sign-in")
     )

@@ -397,6 +397,19 @@ struct EmailChangeTests {
         }
     }
 
+    @Test func `a person cancels a change, and reads on the page of the account that nothing has changed`() async throws
+    {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            _ = try await kim.fill(through: "terms")
+            _ = try await kim.post("/signup/commit")
+            let first = try await kim.open("/account/email")
+            _ = try await kim.post("/account/email", "\(first.hidden)&email=kim%40example.net")
+            let gone = try await kim.post("/email-change/cancel")
+            #expect(gone.path == "/account?given-up" && gone.has("Canceled. Nothing has changed."))
+        }
+    }
+
     @Test func `the page of a change asks for the password if the last proof is too old`() async throws {
         try await TestServer.with { site in
             let kim = PageVisitor(site)

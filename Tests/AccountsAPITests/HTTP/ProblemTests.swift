@@ -386,7 +386,10 @@ struct ProblemTests {
             }
             let token = try #require(kim.tokenText)
             let page = try await site.send(.get, "/signup", [.accept: "text/html", .cookie: "signup=\(token)"])
-            #expect(page.status == 410 && page.body.contains("The account from this sign-up has been deleted."))
+            #expect(
+                page.status == 410
+                    && page.body.contains("The account that you created in this browser has been deleted.")
+            )
             #expect(!site.log.lines.contains { $0["level"] == "error" })
             #expect(try await kim.start().status == 201)
             #expect(try await kim.put("email", ["email": "kim@example.com"]).status == 200)

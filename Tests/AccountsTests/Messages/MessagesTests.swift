@@ -23,13 +23,13 @@ struct MessagesTests {
             (.tooYoung, ["min": 14], "You need to be at least 14 years old.", "만 14세 이상만 이용할 수 있습니다."),
             (
                 .codeWrong, ["attempts_left": 4],
-                "That code isn't right. Enter the newest one. You have 4 attempts left.",
-                "코드가 올바르지 않습니다. 가장 최근 코드를 입력해 주세요. 4번 더 시도할 수 있습니다."
+                "That code isn't right. You have 4 attempts left.",
+                "코드가 올바르지 않습니다. 4번 더 시도할 수 있습니다."
             ),
             (
                 .codeWrong, ["attempts_left": 1],
-                "That code isn't right. Enter the newest one. You have 1 attempt left.",
-                "코드가 올바르지 않습니다. 가장 최근 코드를 입력해 주세요. 1번 더 시도할 수 있습니다."
+                "That code isn't right. You have 1 attempt left.",
+                "코드가 올바르지 않습니다. 1번 더 시도할 수 있습니다."
             ),
             (
                 .notAllowed, ["min": -1, "max": 9], "Enter a whole number from -1 to 9.",
