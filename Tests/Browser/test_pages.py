@@ -422,6 +422,8 @@ def test_the_authenticator_is_set_up_and_recovery_codes_are_shown_and_copied(per
     kim.wait_for_path("/signup/terms")
     kim.open("/signup/totp")
     assert codes[0] not in kim.text
+    kim.find("main details summary").click()
+    assert "its recovery codes will stop working" in kim.text
     kim.find("button[name=skip]").click()
     kim.wait_for_path("/signup/terms")
 

@@ -52,7 +52,7 @@ package enum Word: Int, CaseIterable, Sendable {
     // What search engines show below the title.
     case description
     // The finished step of the authenticator.
-    case setUpAgain, removeIt
+    case setUpAgain, removeIt, changeApp, appStops
     // What a page says while it is used. `{length}` and `{limit}` are numbers of characters, `{right}` and `{down}`
     // percentages.
     case pleaseWait, errorInTitle, completed, lengthOf, tooLongBy, goodPassword, cropPlace, cannotCopy

@@ -12,10 +12,8 @@ package struct SQL: ExpressibleByStringInterpolation, Sendable {
     /// The text with `$1`, `$2`, … in place of the values.
     var text: String {
         var text = pieces[0]
-        text.reserveCapacity(pieces.reduce(0) { $0 + $1.utf8.count + 4 })
         for (index, piece) in pieces.enumerated().dropFirst() {
-            text += "$"
-            text += String(index)
+            text += "$\(index)"
             text += piece
         }
         return text

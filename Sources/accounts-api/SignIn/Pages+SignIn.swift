@@ -87,16 +87,17 @@ extension Pages {
         let next = form.next.map { next -> JSON in
             ["text": .string(messages.text(next.label)), "href": .string(next.href)]
         }
-        // Without a form, the page itself has to say what was wrong with the answer.
-        let refusal = form.button == nil ? problem?.messagesByField.values.first : nil
-        // The text of the page says why a code is needed.
-        let told = problem?.slug == .codeRequired ? nil : problem
+        // Some pages say in their text what was wrong.
+        let isTold = problem?.slug == .codeRequired || form.button == nil && !form.text.isEmpty
+        let untold = isTold ? nil : problem
+        // Without a form, no field shows what was wrong with the answer.
+        let refusal = form.button == nil ? untold?.messagesByField.values.first : nil
         var page = Page(
             template: .form,
             title: messages.text(form.title),
             status: problem?.slug.status ?? .ok,
             headers: problem?.headers ?? [:],
-            notice: refusal ?? told.map { $0.notice(in: language) ?? messages.title(of: $0.slug) }
+            notice: refusal ?? untold.map { $0.notice(in: language) ?? messages.title(of: $0.slug) }
                 ?? notice.map(messages.text),
             members: [
                 .init("text", .array(form.text.map { .string(messages.text($0)) })),

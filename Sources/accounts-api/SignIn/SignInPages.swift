@@ -200,6 +200,7 @@ struct SignInPages: Sendable {
     /// The page after too many wrong codes. If another code is refused, too, the link in the mail still helps.
     private static let usedUpCodePage = FormPage(
         title: .enterMailedCode,
+        text: [.useTicket],
         action: "/sign-in/code",
         next: (.sendAgain, "/sign-in/mail"),
         links: [(nil, .signIn, "/sign-in")]

@@ -24,7 +24,7 @@ struct SignInPagesTests {
             #expect(out.path == "/sign-in?signed-out" && out.has("You&#39;re signed out."))
             #expect(try await kim.open("/account").path == "/sign-in")
             let failed = try await kim.post("/sign-in", Self.wrong)
-            #expect(failed.status == 401 && failed.has("The email address, username or password isn&#39;t right"))
+            #expect(failed.status == 401 && failed.has("That email address or username and password don&#39;t match."))
             #expect(failed.has("value=\"kim\"") && !failed.has("not the pass phrase"))
             #expect(try await kim.post("/sign-in", Self.right + "&keep=true").path == "/account")
             #expect(try await kim.open("/sign-in").path == "/account", "already signed in")
@@ -127,7 +127,7 @@ struct SignInPagesTests {
             for _ in 1...10 { _ = try await kim.post("/sign-in", Self.wrong) }
             let asked = try await kim.post("/sign-in", Self.right)
             #expect(asked.status == 401 && asked.has("action=\"/sign-in/mail\"") && asked.has("value=\"kim\""))
-            #expect(asked.has("There were too many failed attempts to sign in.") && !asked.has("role=\"status\""))
+            #expect(asked.has("There were too many failed attempts to sign in.") && !asked.has("We need to check"))
             let entering = try await kim.post("/sign-in/mail", "identifier=kim")
             #expect(entering.path == "/sign-in/code" && entering.has("<a href=\"/sign-in/mail\">Get a new code</a>"))
             let early = try await kim.post("/sign-in/mail", "identifier=kim")
@@ -162,7 +162,7 @@ struct SignInPagesTests {
             let wrong = code == "000000" ? "000001" : "000000"
             var page = try await kim.open("/sign-in/code")
             for _ in 1...5 { page = try await kim.post("/sign-in/code", "code=\(wrong)") }
-            #expect(page.status == 422 && page.has("role=\"alert\">Too many wrong codes. Get a new one."))
+            #expect(page.status == 422 && !page.has("role=\"alert\""))
             #expect(page.has("its link sends you a new one") && !page.has("name=\"code\""))
             #expect(page.has("<a class=\"button main\" href=\"/sign-in/mail\">Get a new code</a>"))
         }
