@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The goals in docs/performance.md.
 enum Goals: String, CaseIterable {
-    case steps, hashes, signups, storm, sizes, startup
+    case steps, hashes, signups, storm, sizes, startup, instructions
 
     /// - Parameter names: the goals to measure; `quick` for a short run of all goals; `goals` for a full run of all
     ///   goals, whose results are written into docs/performance.md.
@@ -23,6 +23,7 @@ enum Goals: String, CaseIterable {
         case .storm: try Storm.measure(into: &report, extent)
         case .sizes: try Sizes.measure(into: &report, extent)
         case .startup: try Startup.measure(into: &report, extent)
+        case .instructions: try Instructions.measure(into: &report)
         }
     }
 }
