@@ -11,7 +11,7 @@ from pathlib import Path
 RECORDED = 6_790_000
 
 
-def test_a_step_takes_at_most_a_tenth_more_instructions_than_recorded():
+def test_a_step_takes_as_many_instructions_as_recorded_within_a_tenth():
     server = os.environ["TEST_DATABASE_URL"]
     for statement in ("DROP DATABASE IF EXISTS instructions WITH (FORCE)", "CREATE DATABASE instructions"):
         subprocess.run(["psql", "--quiet", "--dbname", server, "--command", statement], check=True)

@@ -1,8 +1,8 @@
--- Drops the oldest day of drafts that has ended, with the rows that belong to its drafts. Returns how many days it
--- dropped: one or none, because all of drafts stays locked from the drop until the transaction ends.
+-- Drops the oldest expired partition of drafts, with the rows that belong to its drafts. Returns 1 or 0: a drop locks the
+-- whole table drafts until the transaction ends, so one call drops at most one.
 --
--- A day has ended when `life`, the longest life of a draft, has passed for all its drafts, and no draft was extended
--- beyond that. A lock that takes longer than 200 ms is given up, because every other statement would queue behind it;
+-- A partition has expired a day after its last draft. `life` is the maximum lifetime of a draft that no operator has
+-- extended. A lock that takes longer than 200 ms is given up, because every other statement would queue behind it;
 -- the next sweep tries again.
 --
 -- Runs as the owner of the tables, so that a server needs no other right to drop tables. The search path is that of the

@@ -26,7 +26,7 @@ package struct EditPlan {
     struct Renaming {
         /// The field with the identifier.
         let field: FieldName
-        /// An SQL condition: another account has the identifier.
+        /// An SQL condition: another account or an open draft has the identifier.
         let takenCondition: SQL
         /// An SQL expression that moves the account to the identifier.
         let expression: SQL

@@ -17,7 +17,7 @@ extension Sessions {
     /// Validates the answers to one step and replaces its values. A new username is unique among all accounts, and a
     /// notice of it is mailed to the address of the account.
     ///
-    /// Throws `refused` with all refusals of the answers or, if another account has the username, with `taken`;
+    /// Throws `refused` with all refusals of the answers, or with `taken` if an account or an open draft has the username;
     /// `limited` if a rate limit is exceeded; `noSession` if the session has ended.
     ///
     /// - Parameter step: one of ``Flow/editableSteps``.
@@ -77,14 +77,15 @@ extension Sessions {
     /// Consumes the limits of the plan, and throws if its identifier is taken. Called before an image is decoded, so that a
     /// refused change does not decode one.
     private func consumeLimits(of plan: inout EditPlan) async throws(SignInError) {
-        guard let renaming = plan.renaming else { return }
+        if plan.limits.isEmpty, plan.renaming == nil { return }
         let limits = plan.limits
+        let takenCondition = plan.renaming?.takenCondition ?? "false"
         let (exceeded, isTaken) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
-            let rows = try await database.transaction(signups.consume(limits), "SELECT \(renaming.takenCondition)")
+            let rows = try await database.transaction(signups.consume(limits), "SELECT \(takenCondition)")
             return (try signups.exceeded(limits, rows[0]), try rows[1].only.decode(Bool.self))
         }
         if let exceeded { throw .limited(exceeded) }
-        if isTaken { throw .refused([Refusal(renaming.field, .taken)]) }
+        if isTaken, let renaming = plan.renaming { throw .refused([Refusal(renaming.field, .taken)]) }
         plan.limits = []
     }
 
@@ -120,7 +121,7 @@ extension Sessions {
             signups.outbox.wakeSender()
             return account
         }
-        // An allowed change that was not made was a new username that another account has.
+        // The session and the limits permitted the change, so only a taken username can have prevented it.
         guard wasAllowed, let renaming = plan.renaming else { throw .noSession }
         throw .refused([Refusal(renaming.field, .taken)])
     }

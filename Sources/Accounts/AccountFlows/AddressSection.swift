@@ -5,7 +5,8 @@ extension AddressChange {
     static func accountQuery(of account: ID<Account>) -> AccountQuery {
         AccountQuery(
             select: """
-                SELECT changed_at, expires_at FROM address_changes WHERE account = \(account) ORDER BY changed_at
+                SELECT changed_at, expires_at FROM address_changes WHERE account = \(account) AND now() < expires_at
+                 ORDER BY changed_at
                 """
         ) { rows throws(DatabaseError) in
             var section = AccountSection(precedesValues: true)
@@ -13,7 +14,12 @@ extension AddressChange {
             for row in rows {
                 let (changedAt, expiresAt) = try row.decode(Date.self, Date.self)
                 section.entries.append(
-                    .init(label: "address", text: "changed", time: changedAt, note: "can be undone by the old address")
+                    .init(
+                        label: "address",
+                        text: "changed",
+                        time: changedAt,
+                        note: "can be undone from the old address"
+                    )
                 )
                 changes.append([
                     "at": .string(changedAt.timestamp), "restorable_until": .string(expiresAt.timestamp),

@@ -6,7 +6,7 @@ struct ApplicationURIRules {
 
     /// Returns the reason why the URI cannot be registered; nil if it can.
     ///
-    /// - Parameter allowsAppScheme: whether the URI may have the private scheme of an app (RFC 8252 §7.1), such as
+    /// - Parameter allowsAppScheme: whether the URI may have a private-use scheme (RFC 8252 §7.1), such as
     ///   `com.example.app:/callback`.
     func mistake(in uri: String, allowsAppScheme: Bool = false) -> String? {
         // A URI with a user may contain a password, which must not appear in a message.
@@ -34,15 +34,15 @@ struct ApplicationURIRules {
         return "\(shown) must begin with https://; http:// needs the host 127.0.0.1 or [::1]"
     }
 
-    /// What a URI of another form must look like.
+    /// The end of the message about a URI that has neither permitted form.
     private func form(_ allowsAppScheme: Bool) -> String {
         let start = "must be absolute, such as https://app.example/callback"
         return allowsAppScheme
-            ? "\(start), or have the scheme of an app, with a full stop, and one slash, such as com.example.app:/callback"
+            ? "\(start), or have a private-use scheme that contains a full stop, followed by one slash, such as com.example.app:/callback"
             : start
     }
 
-    /// Whether the scheme is valid (RFC 3986 §3.1), and has a full stop as the private scheme of an app does.
+    /// Whether the scheme is valid (RFC 3986 §3.1), and has a full stop as a private-use scheme must (RFC 8252 §7.1).
     private static func isAppScheme(_ scheme: Substring) -> Bool {
         scheme.wholeMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*/) != nil && scheme.contains(".")
     }
@@ -73,8 +73,8 @@ struct ApplicationURIRules {
     }
 
     /// The origin of a registered URI as browsers write it (RFC 6454 §6.2): in lower case, and without the port if it
-    /// is the default of the scheme. An IPv6 address must be registered in its shortest form. Nil for a URI with the scheme
-    /// of an app.
+    /// is the default of the scheme. IPv6 addresses are not normalized: a longer form matches no browser's origin. Nil for a
+    /// URI with a private-use scheme.
     static func origin(of uri: String) -> String? {
         for (scheme, port) in [("https://", ":443"), ("http://", ":80")] where uri.hasPrefix(scheme) {
             let authority = uri.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" }.lowercased()

@@ -40,7 +40,7 @@ package struct KeyRing: Sendable {
         let id: [UInt8]
         let version: Version
         let sealing: SymmetricKey
-        /// HMAC-SHA-256 with the key `sealing`. Copies of it save the two blocks of SHA-256 that each start takes.
+        /// HMAC-SHA-256 already keyed with `sealing`. A copy saves the two blocks of SHA-256 that keying takes.
         let sealingMAC: HMAC<SHA256>
         let digesting: SymmetricKey
         let naming: SymmetricKey
@@ -224,8 +224,8 @@ extension KeyRing.Key {
     /// encrypt only 2^32 values (NIST SP 800-38D §8.3). With salts of 128 bits, a repetition is as unlikely for 2^48
     /// values.
     ///
-    /// This is HKDF-Expand (RFC 5869 §2.3) for 44 bytes, the first 32 of which are the key. `HKDF.expand` would start HMAC
-    /// anew for each value, which was a twelfth of the work for a step.
+    /// This is HKDF-Expand (RFC 5869 §2.3) for 44 bytes, the first 32 of which are the key. `HKDF.expand` would key HMAC
+    /// again for each block, which was a twelfth of the work for a step.
     fileprivate func keyOfValue(_ salt: [UInt8]) throws -> (key: SymmetricKey, nonce: AES.GCM.Nonce) {
         let info = Self.infoOfValue + salt
         func block(_ bytes: [UInt8]) -> HashedAuthenticationCode<SHA256> {

@@ -48,7 +48,7 @@ extension HashingError {
     /// Logs that no key has the pepper of a password, and returns a temporary problem: another server, or this one
     /// after its key ring is repaired, can verify the password.
     private func unknownPepper(_ logger: Logger) -> Problem {
-        logger.error("no key of the ring has the pepper of a password")
+        logger.error("no key in the key ring has the pepper of a password hash")
         return .keysMissing
     }
 }
@@ -96,10 +96,10 @@ extension FindError: ProblemConvertible {
 }
 
 extension FindError {
-    /// Logs that no key opens the draft, and returns a temporary problem, so that the client keeps its token: another
-    /// server, or this one after its key ring is repaired, can open the draft.
+    /// Logs that no key decrypts the draft, and returns a temporary problem, so that the client keeps its token: another
+    /// server, or this one after its key ring is repaired, can decrypt it.
     private func unreadable(_ id: ID<Draft>, _ logger: Logger) -> Problem {
-        logger.error("no key of the ring opens a draft", metadata: ["draft": "\(id)"])
+        logger.error("no key in the key ring decrypts a draft", metadata: ["draft": "\(id)"])
         return .keysMissing
     }
 }
@@ -122,10 +122,10 @@ extension SubmitError: ProblemConvertible {
 }
 
 extension SubmitError {
-    /// Logs that no key opens the authenticator, and returns a temporary problem: another server, or this one after its key
-    /// ring is repaired, can open it.
+    /// Logs that no key decrypts the authenticator, and returns a temporary problem: another server, or this one after its key
+    /// ring is repaired, can decrypt it.
     private func unreadableAuthenticator(of account: ID<Account>, _ logger: Logger) -> Problem {
-        logger.error("no key of the ring opens an authenticator", metadata: ["account": "\(account)"])
+        logger.error("no key in the key ring decrypts an authenticator", metadata: ["account": "\(account)"])
         return .keysMissing
     }
 }
@@ -266,15 +266,15 @@ extension Problem {
     /// The problem of a request that needs a key which this server does not have.
     static let keysMissing = Problem(
         .unavailable,
-        "The server cannot decrypt sign-ups at the moment. Saved answers are not lost. Try again in a moment.",
+        "The server lacks a key that this request needs. Saved answers are not lost. Try again in a moment.",
         headers: [.retryAfter: "5"]
     )
 
-    /// The form with a code was made for another address than that of the draft.
+    /// The problem of a form with a code whose address has been replaced since the form was shown.
     static func addressIsOther(_ current: Draft, shownAs representation: JSON) -> Problem {
         Problem(
             .staleRevision,
-            "The form is for another address than the one of the sign-up. \"draft\" has the current one.",
+            "The form belongs to an earlier address. The member \"draft\" has the current one.",
             [.init("draft", representation)],
             headers: [.eTag: "\"\(current.revision)\""]
         )
@@ -320,7 +320,7 @@ extension Problem {
 
     static let contended = Problem(
         .unavailable,
-        "Too many requests change this sign-up at the same time. Try again in a moment.",
+        "Too many requests change the same draft at the same time. Try again in a moment.",
         headers: [.retryAfter: "1"]
     )
 

@@ -4,7 +4,7 @@ import Hummingbird
 
 /// The form of the first step, before it starts a draft.
 struct FirstFormBody {
-    /// Names that no field can have, because they have a dot.
+    /// The control that marks such a form. No field can have this name, because it has a dot.
     static let formName: FieldName = "start.form"
     /// Beside the answers, the form has the members of a ``StartRequest``.
     static let startNames: Set<FieldName> = ["locale", "request", FieldName(ReturnTarget.name)]
@@ -29,7 +29,8 @@ struct FirstFormBody {
 
 extension FlowSite {
     /// Starts a draft. If the page sends the answers to the first step along, submits them to the draft in the same
-    /// request. The draft is started first, so that all limits and refusals are those of a step.
+    /// request. The draft is started first, so that the answers pass the same limits and validation as
+    /// those of any step.
     func startPage(
         _ request: Request,
         _ context: RequestScope,
@@ -84,8 +85,8 @@ extension FlowSite {
         return response
     }
 
-    /// The answer to the first step of a draft that has just been started. It is never an error, because the browser needs
-    /// the cookie of the draft in any case.
+    /// The response to the first step of a draft that has just been started. Returns a problem page instead of throwing,
+    /// because the response must carry the cookie of the draft.
     func submit(
         _ answers: Answers,
         to step: Step,

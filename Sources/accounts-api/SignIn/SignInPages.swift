@@ -3,7 +3,8 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// The pages for signing in and for the account. The pages for signing in call the handlers that also answer programs.
+/// The pages for signing in and for the account. The pages for signing in call the same handlers as the
+/// JSON API.
 struct SignInPages: Sendable {
     let session: SessionRoutes
     let account: AccountRoutes
@@ -32,7 +33,7 @@ struct SignInPages: Sendable {
         return response(signInForm(hint?.text ?? "").carrying(target), notice: Self.notice(of: request)?.value, context)
     }
 
-    /// What the query of the first page of a sign-in tells, such as `/sign-in?ended`.
+    /// The notice that the query selects, such as that of `/sign-in?ended`.
     private static func notice(of request: Request) -> (key: String, value: Word)? {
         let notices: [String: Word] = [
             "signed-out": .signedOut, "known": .deviceKnown, "ended": .sessionEnded, "over": .signInOver,
@@ -93,7 +94,7 @@ struct SignInPages: Sendable {
         return response(form, notice: Self.notice(of: request)?.value, context)
     }
 
-    /// The form that asks whom to mail a code. Unless the flow lets the code sign in, it only makes the device known.
+    /// The form that asks for whom to mail a code. If the flow has no sign-in by code, the code only makes the device known.
     private func askingMailForm(identifier: String = "") -> FormPage {
         let signsIn = sessions.flow.signIn.methods.contains(.code)
         return FormPage(
@@ -111,7 +112,7 @@ struct SignInPages: Sendable {
         show(Self.secondFactorForm, request, context)
     }
 
-    /// Shows a form of a sign-in that has begun, or leads to its beginning if the browser has begun none.
+    /// Shows a form of the pending sign-in, or redirects to `/sign-in` if the browser has none.
     private func show(_ form: FormPage, _ request: Request, _ context: RequestScope) -> Response {
         let target = ReturnTarget(of: request, among: returnTargets)
         guard context.credentials.token(of: PendingSignIn.self) != nil else {
@@ -177,7 +178,7 @@ struct SignInPages: Sendable {
         return try await answering(context, then: target) {
             try await session.mailCode(request, context)
         } orShow: { problem in
-            var form = typed.isEmpty ? askingMailForm() : Self.mailForm(typed)
+            var form = askingMailForm(identifier: typed)
             if problem.limit == "resend" { form.links.insert((nil, .enterCode, "/sign-in/code"), at: 0) }
             return form
         }
@@ -197,7 +198,8 @@ struct SignInPages: Sendable {
         links: [(nil, .sendAgain, "/sign-in/mail")]
     )
 
-    /// The page after too many wrong codes. If another code is refused, too, the link in the mail still helps.
+    /// The page after too many wrong codes. If the rate limit refuses to mail another code, the link in
+    /// the last mail still works.
     private static let usedUpCodePage = FormPage(
         title: .enterMailedCode,
         text: [.useTicket],
@@ -262,7 +264,7 @@ struct SignInPages: Sendable {
     /// shows the form again.
     ///
     /// - Parameters:
-    ///   - next: the page that follows if the answer requires none; nil for the target.
+    ///   - next: the page to redirect to if the answer names no step; nil for the target.
     ///   - last: the page that is shown without a redirect; nil to redirect.
     ///   - target: the page to which the person goes after signing in.
     ///   - page: the query of the page `/account/confirm`, to which this redirects if the act needs a confirmation.
@@ -386,7 +388,7 @@ extension Operation {
         .init(.get, path, .page(name), responses: [.ok: .page], .signInPage(handle))
     }
 
-    /// What a form of such a page sends.
+    /// The operation that receives the form of such a page.
     static func form(
         _ path: String,
         _ name: String,
@@ -408,11 +410,11 @@ extension Operation.Act {
         Self(name, "Shows a page; changes nothing", problems: [.notFound, .noSession], needsKeys: true)
     }
 
-    /// The act that a form of a page sends. Programs use the paths under `/session` and `/account` instead.
+    /// The act of a submitted form. API clients use the paths under `/session` and `/account` instead.
     static func form(_ name: String, secretMembers: Set<String>) -> Self {
         Self(
             name,
-            "The form of the page; continues on another page",
+            "Handles the form of the page, and redirects to the next page",
             body: .form(secretMembers: secretMembers),
             problems: [.noSession, .signInFailed, .codeRequired, .validationFailed, .rateLimited, .busy, .notFound],
             needsKeys: true

@@ -128,7 +128,7 @@ struct JourneyTests {
             try await kim.put("email", ["email": "kim@example.com"])
             let code = try await kim.send(.get, "/signup/code")
             guard case .integer(let wait)? = code.json["resend_after"] else {
-                Issue.record("the step does not tell the wait")
+                Issue.record("the step has no resend_after")
                 return
             }
             #expect((1...60).contains(wait))
@@ -196,7 +196,7 @@ struct JourneyTests {
         }
     }
 
-    @Test func `the accepted code can be sent again, and any other code is refused`() async throws {
+    @Test func `the accepted code can be submitted again, and any other code is refused`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start(locale: "en")

@@ -351,7 +351,7 @@ struct SchemaFilesTests {
         "a01138ad59a9115e80770a9f7e3df934d136d8c0d48ddb394bb7e05722b1241d",
         "dfc5334334dda251e3f134949bf4282837537ba054cee0bcb3de587457a3eb75",
         "13b97b2db0124ea8348fa2c04f75545a075b075e9ba3dd44fffacef44e7329a9",
-        "8f8301da033b8906ce82d59a7153d4fe299a3eafb0883b232be58feb33db1109",
+        "71287c75848cafd8fb690722d10e2e2a049687e224a5662ebb16b79787274509",
     ]
 
     @Test func `the version of the functions grows with each change`() {

@@ -5,8 +5,8 @@ struct LeaseRequest {
     let name: String
 }
 
-/// A public name belongs to the first draft that submits it, until that draft ends. Until then, no other draft can take
-/// the name, and no account can be renamed to it. So the commit finds the name free, unless an import has taken it.
+/// A public name belongs to the first draft that submits it, until that draft ends, clears it or submits another one.
+/// Until then, no other draft can take the name, and no account can be renamed to it. So the commit finds the name free, unless an import has taken it.
 ///
 /// Somebody who has lost a sign-up, for example with the cookies of a browser, can get its name again: a draft that has
 /// proved the same address and submits the name ends the lost one.
@@ -65,7 +65,7 @@ extension Signups {
         return try countEnded(rows[0], as: .superseded)
     }
 
-    /// A statement for after the write of the draft: releases its names of this kind, except `name`.
+    /// A statement to run after the draft was written: releases its names of this kind, except `name`.
     func release(_ kind: String, except name: String? = nil, by draft: Draft) -> SQL {
         let kept = ByteStrings(name.map { nameDigests($0, kind) } ?? [])
         return """
@@ -74,8 +74,7 @@ extension Signups {
             """
     }
 
-    /// A statement that replaces the draft's leases with digests of the name under other keys by one lease under the
-    /// first key.
+    /// A statement for a key rotation: moves the draft's lease of the name to its digest under the first key.
     ///
     /// The table may already have a row with the new digest: for the same draft, if it submitted the name again after
     /// the first key changed, or for a draft that has ended.
