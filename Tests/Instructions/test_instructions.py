@@ -7,16 +7,16 @@ import os
 import subprocess
 from pathlib import Path
 
-# What a debug build has executed when this number was last changed. Change it with the reason in the commit.
+# What a debug build of Swift 6.3 for x86-64 executed when this number was last changed. Record a lower number, too, and say
+# why in the commit.
 RECORDED = 6_790_000
 
 
-def test_a_step_takes_as_many_instructions_as_recorded_within_a_tenth():
+def test_a_step_takes_at_most_a_tenth_more_instructions_than_recorded():
     server = os.environ["TEST_DATABASE_URL"]
     for statement in ("DROP DATABASE IF EXISTS instructions WITH (FORCE)", "CREATE DATABASE instructions"):
         subprocess.run(["psql", "--quiet", "--dbname", server, "--command", statement], check=True)
     script = Path(__file__).parents[2] / "scripts" / "instructions"
     measurement = [script, os.environ["ACCOUNTS_API"], f"{server} dbname=instructions", "50"]
-    instructions = int(subprocess.run(measurement, check=True, capture_output=True, text=True).stdout)
+    instructions = int(subprocess.run(measurement, check=True, stdout=subprocess.PIPE, text=True).stdout)
     assert instructions <= 1.1 * RECORDED, f"a step takes {instructions} instructions"
-    assert instructions >= 0.9 * RECORDED, f"a step takes {instructions} instructions: record the lower number"

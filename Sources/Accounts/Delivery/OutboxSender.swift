@@ -107,7 +107,7 @@ package struct OutboxSender: Sendable {
             let reasons = ["expired before delivery", mail.lastError]
             try await markDead(mail.id, reasons.compactMap(\.self).joined(separator: "; "))
         } else if mail.template == "withheld" {
-            // The owner of the account has already received a notice today. The row exists only so that every request
+            // The owner of the account has already received a notice within the hour. The row exists only so that every request
             // takes the same time, and it keeps the mailer busy for as long as a mail would.
             try await attempt(mail) { () throws(MailError) in
                 try await connect(mailer)

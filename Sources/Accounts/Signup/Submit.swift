@@ -229,7 +229,7 @@ extension Signups {
         _ leases: [LeaseRequest],
         _ draft: Draft
     ) async throws(SubmitError) {
-        let isNameFree = leases.reduce("true") { "\($0) AND NOT \(isTaken($1, from: draft))" as SQL }
+        let isNameFree = leases.reduce("true") { "\($0) AND NOT \(isRefused($1.name, $1.kind, to: draft))" as SQL }
         let isAllowed: SQL = "\(Self.isWithinLimits) AND \(Self.flag("free"))"
         let statements = [
             consume(limits), "SELECT \(Self.setFlag("free", isNameFree))", peek(laterLimits, when: isAllowed),

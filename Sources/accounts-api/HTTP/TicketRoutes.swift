@@ -12,12 +12,12 @@ struct TicketRoutes: Sendable {
     /// Shows the page to which the link in the mail leads. Mail scanners open links, so this changes nothing. The
     /// answer is always HTML.
     @Sendable func askToRedeem(_ request: Request, _ context: RequestScope) async throws -> Response {
-        guard let text = request.uri.queryParameters["ticket"] else {
+        guard let ticket = request.uri.queryParameters["ticket"].flatMap({ Ticket(String($0)) }) else {
+            // A mail program may have cut the link.
+            if context.representation == .page {
+                return site.pages.response(site.pages.incompleteTicket(in: context.language), in: context.language)
+            }
             throw Problem(.notFound, "The link is incomplete. Open the complete link from the mail.")
-        }
-        // A mail program may have cut the link.
-        guard let ticket = Ticket(String(text)) else {
-            return site.pages.response(site.pages.ticket(nil, for: nil, in: context.language), in: context.language)
         }
         let address = try await signups.maskedAddress(of: ticket)
         let draft = try await signupRoutes.openDraft(of: context.credentials.token(of: Draft.self))

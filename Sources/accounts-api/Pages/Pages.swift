@@ -256,6 +256,18 @@ extension Pages {
         )
     }
 
+    /// The page for a link to another code of which a part is missing.
+    func incompleteTicket(in language: Language) -> Page {
+        let messages = language.messages
+        let text = messages.message(for: Refusal("ticket", .badFormat), about: .link, label: nil)
+        return Page(
+            template: .ticket,
+            title: messages.ticketExpired(serviceName: signups.serviceName).title,
+            status: .notFound,
+            members: [.init("text", .string(text)), .init("is_over", true)]
+        )
+    }
+
     /// Asks whether to mail another code. Mail scanners open links, so the link stays valid until the form is posted.
     ///
     /// - Parameters:

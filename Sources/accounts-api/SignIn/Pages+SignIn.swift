@@ -88,7 +88,7 @@ extension Pages {
             ["text": .string(messages.text(next.label)), "href": .string(next.href)]
         }
         // Some pages say in their text what was wrong.
-        let isTold = problem?.slug == .codeRequired || form.button == nil && !form.text.isEmpty
+        let isTold = !form.text.isEmpty && (problem?.slug == .codeRequired || form.button == nil)
         let untold = isTold ? nil : problem
         // Without a form, no field shows what was wrong with the answer.
         let refusal = form.button == nil ? untold?.messagesByField.values.first : nil
@@ -120,7 +120,7 @@ extension Pages {
             ]
         )
         (page.formTargets, page.address) = (form.formTargets, form.address)
-        page.isNews = problem == nil
+        page.isNews = problem == nil || problem?.slug == .codeRequired
         page.isPublic = form.title == .signIn && page.notice == nil
         return page
     }

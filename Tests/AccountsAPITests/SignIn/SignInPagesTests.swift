@@ -285,6 +285,7 @@ struct SignInPagesTests {
             #expect(
                 refused.status == 401 && refused.has("action=\"/sign-in/mail\"") && refused.has("name=\"identifier\"")
             )
+            #expect(refused.has("class=\"news\" role=\"status\">We need to check it&#39;s you"))
             _ = try await kim.post("/sign-in/mail", "identifier=kim")
             let code = try await site.service.readCode(for: "kim@example.com")
             #expect(try await kim.post("/sign-in/code", "code=\(code)").path == "/sign-in/second-factor")

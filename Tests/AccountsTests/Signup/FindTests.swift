@@ -213,6 +213,15 @@ struct FindTests {
         }
     }
 
+    @Test func `a draft that was lost before a key rotation gives its name to the next one after it`() async throws {
+        let lost = try await TestSignups.with { try await $0.readyDraft() }
+        try await TestSignups.with(keys: Self.rotatedKeys) { service in
+            let draft = try await service.fill(service.start(), through: "profile")
+            #expect(await outcome { try await service.signups.reread(lost) } == "continued-elsewhere")
+            #expect(try session.query("SELECT draft FROM leases").only.decode(ID<Draft>.self) == draft.id)
+        }
+    }
+
     @Test func `a draft from before a key rotation is superseded by a commit after it`() async throws {
         let token = try await TestSignups.with { service in
             let (draft, token) = try await service.signups.start(in: .english)

@@ -33,36 +33,57 @@ extension Signups {
         """
     }
 
-    /// Whether the draft cannot get the name, as SQL: it belongs to an account, or to an open draft of somebody else.
-    func isTaken(_ request: LeaseRequest, from draft: Draft) -> SQL { isTaken(request.name, request.kind, from: draft) }
-
-    /// - Parameter draft: nil if an account is to get the name.
-    func isTaken(_ name: String, _ kind: String, from draft: Draft? = nil) -> SQL {
-        let digests = draft.map(provedDigests) ?? []
-        return """
-            (EXISTS (SELECT FROM identifiers WHERE kind = \(kind) AND value = \(name))
-             OR EXISTS (SELECT FROM leases other
-                         WHERE other.kind = \(kind) AND other.value = ANY (\(ByteStrings(nameDigests(name, kind))))
-                           AND other.draft IS DISTINCT FROM \(draft?.id) AND \(isHeld("other", byDraftWithout: digests))))
-            """
+    /// Whether the name belongs to an account or to another open draft, as SQL.
+    func isTaken(_ request: LeaseRequest, from draft: Draft) -> SQL {
+        isTaken(request.name, request.kind, unless: "other.draft = \(draft.id)")
     }
 
-    /// Ends the other draft that has leased the name, if both drafts have proved the same address. Returns whether a
+    /// Whether the draft cannot get the name, as SQL. It can get one that it has, or that a lost draft has.
+    func isRefused(_ name: String, _ kind: String, to draft: Draft) -> SQL {
+        let isLost: SQL = """
+            EXISTS (SELECT FROM drafts WHERE drafts.id = other.draft AND \(hasProvedAddress(of: draft)))
+            """
+        return isTaken(name, kind, unless: "other.draft = \(draft.id) OR \(isLost)")
+    }
+
+    /// - Parameter isPermitted: a condition on `other`, a row of `leases`, under which the lease does not count.
+    func isTaken(_ name: String, _ kind: String, unless isPermitted: SQL = "false") -> SQL {
+        """
+        (EXISTS (SELECT FROM identifiers WHERE kind = \(kind) AND value = \(name))
+         OR EXISTS (SELECT FROM leases other
+                     WHERE other.kind = \(kind) AND other.value = ANY (\(ByteStrings(nameDigests(name, kind))))
+                       AND NOT (\(isPermitted)) AND \(isHeld("other"))))
+        """
+    }
+
+    /// Whether the draft in a row of `drafts` is for the same address as `draft` and both have proved it, as SQL.
+    private func hasProvedAddress(of draft: Draft) -> SQL {
+        let digests = provedDigests(of: draft)
+        if digests.isEmpty { return "false" }
+        return "email_digest = ANY (\(ByteStrings(digests))) AND \(Self.hasProved(digests))"
+    }
+
+    /// Ends the lost draft that has leased the name: one that has proved the same address as this draft. Returns whether a
     /// draft has ended.
     func endLostDraft(holding request: LeaseRequest, for draft: Draft) async throws(DatabaseError) -> Bool {
-        let digests = provedDigests(of: draft)
-        if digests.isEmpty { return false }
+        if provedDigests(of: draft).isEmpty { return false }
         let names = ByteStrings(nameDigests(request.name, request.kind))
+        let isHolder: SQL = """
+            id IN (SELECT draft FROM leases WHERE kind = \(request.kind) AND value = ANY (\(names)))
+            AND id <> \(draft.id) AND account_id IS NULL
+            """
         let end = end(
             in: "drafts",
             where: """
-                id IN (SELECT draft FROM leases WHERE kind = \(request.kind) AND value = ANY (\(names)))
-                AND id <> \(draft.id) AND account_id IS NULL AND \(Self.hasProved(digests))
+                \(isHolder) AND \(hasProvedAddress(of: draft)) AND \(exists(draft))
+                AND NOT EXISTS (SELECT FROM identifiers WHERE kind = \(request.kind) AND value = \(request.name))
                 """,
             as: .continuedElsewhere
         )
-        let rows = try await database.transaction([end] + Self.deleteBelongings)
-        return try countEnded(rows[0], as: .superseded)
+        // The lock first, so that the next statement sees what another transaction has done to the draft.
+        let lock: SQL = "SELECT id FROM drafts WHERE \(isHolder) ORDER BY id FOR UPDATE"
+        let rows = try await database.transaction([lock, end] + Self.deleteBelongingsExceptCodes)
+        return try countEnded(rows[1], as: .superseded)
     }
 
     /// A statement to run after the draft was written: releases its names of this kind, except `name`.
@@ -94,15 +115,12 @@ extension Signups {
 
     /// Whether the draft that holds the lease is still open, as SQL.
     ///
-    /// - Parameters:
-    ///   - lease: the name or alias of the table `leases` in the statement.
-    ///   - digests: those of an address; a draft that has proved it does not count.
-    private func isHeld(_ lease: String, byDraftWithout digests: [[UInt8]] = []) -> SQL {
-        let isOther: SQL = digests.isEmpty ? "true" : "NOT \(Self.hasProved(digests))"
-        return """
-            EXISTS (SELECT FROM drafts WHERE drafts.id = \(SQL(stringLiteral: lease)).draft
-                                         AND account_id IS NULL AND now() < \(deadline) AND \(isOther))
-            """
+    /// - Parameter lease: the name or alias of the table `leases` in the statement.
+    private func isHeld(_ lease: String) -> SQL {
+        """
+        EXISTS (SELECT FROM drafts WHERE drafts.id = \(SQL(stringLiteral: lease)).draft
+                                     AND account_id IS NULL AND now() < \(deadline))
+        """
     }
 
     func nameDigests(_ name: String, _ kind: String) -> [[UInt8]] {

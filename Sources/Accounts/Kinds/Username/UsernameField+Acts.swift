@@ -36,7 +36,7 @@ extension UsernameField {
         let (isTaken, exceeded) = try await converting(to: CheckError.database) { () throws(DatabaseError) in
             let rows = try await signups.database.transaction(
                 signups.consume(charges),
-                "SELECT \(signups.isTaken(name, Self.name, from: draft))"
+                "SELECT \(signups.isRefused(name, Self.name, to: draft))"
             )
             return (try rows[1].only.decode(Bool.self), try signups.exceeded(charges, rows[0]))
         }

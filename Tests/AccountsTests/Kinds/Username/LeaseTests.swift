@@ -129,15 +129,7 @@ struct LeaseTests {
         try await TestSignups.with(flow: Self.names) { service in
             let draft = try await service.start()
             #expect(await take("kim", for: draft, on: service) == "done")
-            try session.run(
-                """
-                WITH account AS (
-                    INSERT INTO accounts (id, profile, locale, flow)
-                    VALUES (gen_random_uuid(), '{}', 'en', 'names@1') RETURNING id
-                )
-                INSERT INTO identifiers (kind, value, account) SELECT 'username', 'kim', id FROM account
-                """
-            )
+            try insertAccount(named: "kim")
             #expect(try await take("kim", for: service.signups.reread(draft), on: service) == Self.taken)
         }
     }
@@ -161,6 +153,28 @@ struct LeaseTests {
             }
             #expect(try await service.signups.commit(ready).account.username == "kim")
         }
+    }
+
+    @Test func `a lost sign-up stays if the name belongs to an account by now`() async throws {
+        try await TestSignups.with { service in
+            let lost = try await service.fill(service.start(), through: "profile")
+            try insertAccount(named: "kim")
+            let next = try await service.fill(service.start(), through: "password")
+            #expect(await take("kim", for: next, to: "profile", on: service) == Self.taken)
+            #expect(await outcome { try await service.signups.reread(lost) } == "done")
+        }
+    }
+
+    private func insertAccount(named name: String) throws {
+        try session.query(
+            """
+            WITH account AS (
+                INSERT INTO accounts (id, profile, locale, flow)
+                VALUES (gen_random_uuid(), '{}', 'en', 'names@1') RETURNING id
+            )
+            INSERT INTO identifiers (kind, value, account) SELECT 'username', \(name), id FROM account
+            """
+        )
     }
 
     /// Whether the live check of the name refuses it.
