@@ -228,7 +228,7 @@ struct CredentialRaceTests {
         let (holder, observer) = (try Session(), try Session())
         try holder.run("BEGIN; SELECT FROM accounts FOR UPDATE")
         async let one = first()
-        try await observer.waitUntilBlocked(1)
+        try await observer.waitUntilBlockedForLong()
         async let two = second()
         try await observer.waitUntilBlocked(2)
         try holder.run("COMMIT")
@@ -327,6 +327,17 @@ extension TestServer {
 }
 
 extension TestSupport.Session {
+    /// Waits until a session in this database waits for a lock in its last attempt, which may take five seconds. The first
+    /// one ends after 200 ms at most, and then another session can be the first in the queue.
+    fileprivate func waitUntilBlockedForLong() async throws {
+        try await wait(
+            for: """
+                SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+                   AND xact_start < clock_timestamp() - interval '1 second'
+                """
+        )
+    }
+
     /// Waits until this number of sessions in this database wait for a lock.
     fileprivate func waitUntilBlocked(_ number: Int) async throws {
         try await wait(
