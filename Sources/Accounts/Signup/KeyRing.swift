@@ -28,7 +28,7 @@ package struct UnsealingError: Error {}
 /// pepper for passwords.
 package struct KeyRing: Sendable {
     /// The version of a key decides the format of everything that is encrypted with it. So once the ring has no v1 key,
-    /// a stranger who changes the database cannot make the service read a value in format v1.
+    /// an attacker who changes the database cannot make the service read a value in format v1.
     fileprivate enum Version: UInt8 {
         /// `id:base64`. A value is bound to the id of its row only, and passwords have no pepper.
         case v1 = 1

@@ -89,15 +89,15 @@ extension Pages {
         }
         // Some pages say in their text what was wrong.
         let isTold = !form.text.isEmpty && (problem?.slug == .codeRequired || form.button == nil)
-        let untold = isTold ? nil : problem
+        let problemToShow = isTold ? nil : problem
         // Without a form, no field shows what was wrong with the answer.
-        let refusal = form.button == nil ? untold?.messagesByField.values.first : nil
+        let refusal = form.button == nil ? problemToShow?.messagesByField.values.first : nil
         var page = Page(
             template: .form,
             title: messages.text(form.title),
             status: problem?.slug.status ?? .ok,
             headers: problem?.headers ?? [:],
-            notice: refusal ?? untold.map { $0.notice(in: language) ?? messages.title(of: $0.slug) }
+            notice: refusal ?? problemToShow.map { $0.notice(in: language) ?? messages.title(of: $0.slug) }
                 ?? notice.map(messages.text),
             members: [
                 .init("text", .array(form.text.map { .string(messages.text($0)) })),

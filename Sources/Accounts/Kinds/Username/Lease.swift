@@ -6,10 +6,11 @@ struct LeaseRequest {
 }
 
 /// A public name belongs to the first draft that submits it, until that draft ends, clears it or submits another one.
-/// Until then, no other draft can take the name, and no account can be renamed to it. So the commit finds the name free, unless an import has taken it.
+/// Until then, no other draft can take the name, and no account can be renamed to it. So the commit finds the name free,
+/// unless an import has taken it.
 ///
-/// Somebody who has lost a sign-up, for example with the cookies of a browser, can get its name again: a draft that has
-/// proved the same address and submits the name ends the lost one.
+/// A person who has lost the token of a draft, for example with the cookies of a browser, can use its name in a new draft.
+/// The new draft must have proved the same address. When it submits the name, the lost draft ends.
 extension Signups {
     /// A statement that leases the name to the draft. Does nothing if an account or another open draft has the name.
     ///
