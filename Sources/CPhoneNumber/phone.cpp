@@ -51,12 +51,14 @@ bool phone_format_e164(const char *text, size_t length, const char *region, char
     return true;
 }
 
-bool phone_format_international(const char *e164, size_t length, char *text, size_t capacity) {
+bool phone_format_text(const char *e164, size_t length, const char *region, char *text, size_t capacity) {
     const PhoneNumberUtil &util = *PhoneNumberUtil::GetInstance();
     PhoneNumber number;
     if (util.Parse(std::string(e164, length), "ZZ", &number) != PhoneNumberUtil::NO_PARSING_ERROR) return false;
     std::string formatted;
-    util.Format(number, PhoneNumberUtil::INTERNATIONAL, &formatted);
+    // Regions that share a country code, such as the United States and Canada, also share the national format.
+    const bool is_national = number.country_code() == util.GetCountryCodeForRegion(region);
+    util.Format(number, is_national ? PhoneNumberUtil::NATIONAL : PhoneNumberUtil::INTERNATIONAL, &formatted);
     if (formatted.size() >= capacity) return false;
     std::memcpy(text, formatted.c_str(), formatted.size() + 1);
     return true;

@@ -42,7 +42,7 @@ package struct PhoneField: FieldKind {
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
             let isNumber = number.withUTF8 { bytes in
                 bytes.withMemoryRebound(to: CChar.self) { bytes in
-                    phone_format_international(bytes.baseAddress, bytes.count, buffer.baseAddress, buffer.count)
+                    phone_format_text(bytes.baseAddress, bytes.count, region, buffer.baseAddress, buffer.count)
                 }
             }
             return isNumber ? String(cString: buffer.baseAddress!) : nil

@@ -15,9 +15,10 @@ bool phone_knows_region(const char *region);
 /// region dial it. Returns false for any other text. The form has at most 16 characters. Thread-safe.
 bool phone_format_e164(const char *text, size_t length, const char *region, char e164[17]);
 
-/// Writes an E.164 number in international format, with country code and spaces, and a NUL. Returns false if the number
-/// is invalid or does not fit into `capacity` bytes. Thread-safe.
-bool phone_format_international(const char *e164, size_t length, char *text, size_t capacity);
+/// Writes an E.164 number as people in the region write it, and a NUL: in national format if it belongs to the region,
+/// otherwise in international format, with country code and spaces. Returns false if the number is invalid or does not fit
+/// into `capacity` bytes. Thread-safe.
+bool phone_format_text(const char *e164, size_t length, const char *region, char *text, size_t capacity);
 
 #ifdef __cplusplus
 }

@@ -68,7 +68,7 @@ struct PageTests {
             #expect(try await kim.open("/signup/code").has("Verification code: Confirmed"))
             let password = try await kim.open("/signup/password")
             #expect(password.has("Keep current password") && !password.has("pass phrase"))
-            #expect(try await kim.open("/signup/contact").has("value=\"+82 10-1234-5678\""))
+            #expect(try await kim.open("/signup/contact").has("value=\"010-1234-5678\""))
             #expect(try await kim.open("/signup/terms").has("name=\"terms\" type=\"checkbox\" checked"))
             // After a change the person is back at the review.
             let changed = try await kim.post("/signup/profile", "username=kim&display_name=K&introduction=")
@@ -99,7 +99,7 @@ struct PageTests {
                     && !review.has("href=\"/signup/code?review\"")
             )
             #expect(review.has("<h2>Email verification</h2>") && review.has("<dt>Authenticator app</dt><dd>Off</dd>"))
-            for text in ["+82 10-1234-5678", "February 28, 2001", "Agreed", "Not agreed", "Not provided"] {
+            for text in ["010-1234-5678", "February 28, 2001", "Agreed", "Not agreed", "Not provided"] {
                 #expect(review.has("<dd>\(text)</dd>"), "\(text)")
             }
         }

@@ -92,6 +92,18 @@ struct PhoneFieldTests {
         #expect(phone.shown("+821012345678", at: .review) == "+821012345678")
     }
 
+    @Test(arguments: [
+        ("+821012345678", "010-1234-5678", "+82 10-1234-5678"), ("+8223123456", "02-312-3456", "+82 2-312-3456"),
+        ("+16502530000", "+1 650-253-0000", "(650) 253-0000"), ("+14165550123", "+1 416-555-0123", "(416) 555-0123"),
+    ])
+    func `a number is written as people of the region write it`(e164: String, inKorea: String, inAmerica: String) throws
+    {
+        #expect(phone.field.kind.written(json: .string(e164)) == inKorea)
+        #expect(american.field.kind.written(json: .string(e164)) == inAmerica)
+        #expect(try phone.canonical(.string(inKorea)) == .string(e164))
+        #expect(try american.canonical(.string(inAmerica)) == .string(e164))
+    }
+
     @Test func `the example in a message is a number of the region`() {
         #expect(phone.field.kind.topic == .phone && american.field.kind.topic == .internationalPhone)
     }
