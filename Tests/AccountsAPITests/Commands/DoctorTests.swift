@@ -10,6 +10,7 @@ struct DoctorTests {
         [
             "DATABASE_URL": installation.conninfo(as: "accounts_server"), "ACCOUNTS_KEYS": TestSignups.keys,
             "SMTP_URL": mails.url, "PUBLIC_URL": "https://accounts.example", "TRUSTED_PROXIES": "127.0.0.0/8",
+            "BRAND_FILE": "examples/brand/brand.yaml",
             "LD_LIBRARY_PATH": ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"] ?? "",
         ]
     }
@@ -41,7 +42,8 @@ struct DoctorTests {
             let (status, found) = try await Self.examine(settings)
             #expect(status == 0)
             let checks = [
-                "settings", "proxies", "database", "clock", "disk", "migrations", "role", "log", "keys", "mail",
+                "settings", "proxies", "contact", "database", "clock", "disk", "migrations", "role", "log", "keys",
+                "mail",
                 "images",
             ]
             for check in checks { #expect(found[check]?.state == "ok", "\(check): \(found[check]?.text ?? "missing")") }
@@ -102,6 +104,8 @@ struct DoctorTests {
             #expect(superuser["disk"]?.text.contains(" free of ") == true, "a superuser may know the folder")
             let proxies = try await examine("TRUSTED_PROXIES", nil)
             #expect(proxies["proxies"]?.state == "wrong" && proxies["mail"]?.state == "ok")
+            let unbranded = try await Self.examine(right.filter { $0.key != "BRAND_FILE" })
+            #expect(unbranded.status == 0 && unbranded.found["contact"]?.state == "warning")
             let mail = try await examine("SMTP_URL", "smtp://127.0.0.1:1")
             #expect(mail["mail"]?.state == "wrong" && mail["images"]?.state == "ok")
             let away = try await examine("DATABASE_URL", "host=127.0.0.1 port=1")

@@ -2,13 +2,16 @@ import Accounts
 import Foundation
 
 extension Settings {
-    /// The checks of the settings: their risks, and whether the server is behind a proxy that it trusts.
+    /// The checks of the settings: their risks, whether the server is behind a proxy that it trusts, and whether people
+    /// read how to contact the service.
     var findings: [Finding] {
         let warnings = self.warnings.map { warning in
             let details = warning.metadata.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
             return Finding.warning("settings", "\(warning.message) (\(details.joined(separator: ", ")))")
         }
-        return (warnings.isEmpty ? [.ok("settings", "all are valid, and none takes a risk")] : warnings) + [proxies]
+        return (warnings.isEmpty ? [.ok("settings", "all are valid, and none takes a risk")] : warnings) + [
+            proxies, contact,
+        ]
     }
 
     private var proxies: Finding {
@@ -23,6 +26,17 @@ extension Settings {
             )
         }
         return .ok("proxies", "\(self.publicURL), behind \(counted(self.trustedProxies.count, "trusted network"))")
+    }
+
+    private var contact: Finding {
+        guard let url = self.brand?.url(of: .help) else {
+            return .warning(
+                "contact",
+                "some pages and mails ask people to contact \(serviceName), and do not say how",
+                "set links.help in BRAND_FILE"
+            )
+        }
+        return .ok("contact", url)
     }
 
     /// The checks of what the server works with besides the database: the mail server, libargon2, and the processes
