@@ -225,6 +225,8 @@ def test_the_title_of_the_page_says_that_the_step_is_refused(person):
     kim.find("button.main").click()
     kim.wait_until(lambda: kim.focused == "email", "the focus")
     assert kim.browser.title.count("Error") == 1
+    kim.type("email", "k")
+    assert kim.browser.title.startswith("What's your email address?"), "the mistake is being mended"
 
 
 def test_the_title_says_without_script_that_the_step_is_refused(person):

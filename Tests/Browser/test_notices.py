@@ -75,6 +75,7 @@ def test_the_last_wrong_code_says_at_once_what_to_do(person, script):
         send_code(kim, code)
         kim.wait_until(lambda left=left: left in kim.refusal("code"), left)
         assert kim.find(".clock").is_displayed() == script
+        assert ("Each code expires after 10 minutes." in kim.text) != script
     send_code(kim, code)
     kim.wait_until(lambda: "Too many wrong codes. Get a new one." in kim.refusal("code"), "the end")
     assert "attempts left" not in kim.text and not kim.find_all(".clock")

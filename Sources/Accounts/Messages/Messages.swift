@@ -54,6 +54,11 @@ extension Messages {
     /// The message after too many requests.
     package func tooOften(_ wait: RoundedWait) -> String { text("pages.too-often", ["time": time(wait)]) }
 
+    /// What a page without script says about the lifetime of a code, in seconds.
+    package func codeLifetime(seconds: Int) -> String {
+        text("pages.code-lifetime", ["time": time(RoundedWait(seconds: seconds))])
+    }
+
     /// The message about a change of the address or an erasure within a day after a change of the address.
     package func addressPause(_ wait: RoundedWait) -> String { text("pages.address-pause", ["time": time(wait)]) }
 

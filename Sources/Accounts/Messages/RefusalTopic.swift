@@ -40,9 +40,13 @@ extension Refusal {
         )
     }
 
-    /// The topic of a member of a request that is no field. The member `password` of a sign-in is one that exists.
+    /// The topic of a member of a request that is no field. The member `password` of a sign-in is one that exists, and
+    /// the page that undoes a change of the address calls its `token` a code.
     private static func topic(ofMember name: String) -> RefusalTopic? {
-        let topic = RefusalTopic(rawValue: name)
-        return topic == .password ? .presentPassword : topic
+        switch name {
+        case "password": .presentPassword
+        case "token": .code
+        default: RefusalTopic(rawValue: name)
+        }
     }
 }

@@ -57,6 +57,7 @@ struct TextRule: Sendable {
         "pages.resume.text": TextRule(required: ["address"], optional: ["service"]),
         "pages.resume.button": TextRule(),
         "pages.link-expired.title": named, "pages.link-expired.text": named,
+        "pages.code-lifetime": TextRule(required: ["time"]),
         "pages.ticket.title": named,
         "pages.ticket.sign-up": TextRule(required: ["address"], optional: ["service"]),
         "pages.ticket.recovery": TextRule(required: ["address"], optional: ["service"]),

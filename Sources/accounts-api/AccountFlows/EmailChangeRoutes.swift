@@ -49,9 +49,9 @@ struct EmailChangeRoutes: Sendable {
     }
 
     @Sendable func undo(_ request: Request, _ context: RequestScope) async throws -> Answer {
-        let token = context.answers["token"]?.json?.string.flatMap { AddressToken($0) }
-        guard let token, context.answers.members.count == 1 else {
-            throw Problem.refused([Refusal("token", .badFormat)], in: context.language)
+        let text = context.answers["token"]?.json?.string ?? ""
+        guard let token = AddressToken(text), context.answers.members.count == 1 else {
+            throw Problem.refused([Refusal("token", text.isEmpty ? .required : .badFormat)], in: context.language)
         }
         try await sessions.from(context.network, SessionClient(browser: nil, device: nil)).restoreAddress(token)
         return Answer(status: .noContent)

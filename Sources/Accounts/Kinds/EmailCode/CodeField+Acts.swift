@@ -97,7 +97,10 @@ extension CodeField {
     }
 
     package func templateMembers(_ form: FormField) -> [JSON.Member] {
-        [.init("lifetime", .integer(lifetime.seconds))]
+        [
+            .init("lifetime", .integer(lifetime.seconds)),
+            .init("lifetime_text", .string(form.language.messages.codeLifetime(seconds: lifetime.seconds))),
+        ]
     }
 
     package func reviewText(_ shown: JSON, in language: Language) -> String { language.messages.text(.confirmed) }

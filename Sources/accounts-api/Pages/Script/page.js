@@ -36,6 +36,13 @@ function markTitle() {
   if (error && !document.title.startsWith(error)) document.title = `${error} ${document.title}`;
 }
 
+/// Removes that mark, and the notice about the refused answers, when all of them are mended.
+function unmarkTitle() {
+  const { error } = live.dataset;
+  if (error && document.title.startsWith(error)) document.title = document.title.slice(error.length).trimStart();
+  if (document.getElementById("notice").textContent === form.dataset.marked) showNotice("");
+}
+
 /// Shows the error above the form; an empty text hides the notice.
 function showNotice(text) {
   const notice = document.getElementById("notice");

@@ -8,7 +8,9 @@ function listenToTyping(field) {
   const read = (event) => {
     // The characters of an input method are not complete yet.
     if (!event.isComposing) keepDigits(field.control);
+    const wasRefused = field.isRefused;
     field.clear();
+    if (wasRefused && !fields.some((other) => other.isRefused)) unmarkTitle();
     hideConfirmation(field);
     if (hasDraft) keepAnswers();
     updateNext();
