@@ -14,6 +14,8 @@ struct ImageFile {
     let format: Format
     let width, height: Int
     let orientation: Orientation
+    /// Whether the image has no text, profile, thumbnail or other data beside the picture. Known only of a JPEG.
+    let isBare: Bool
     /// The bytes for the decoder: a JPEG without appended data, a PNG without chunks that do not form the picture, and
     /// a WebP unchanged.
     let bytes: [UInt8]
@@ -36,12 +38,14 @@ struct ImageFile {
         _ format: Format,
         _ size: (width: Int, height: Int)?,
         _ orientation: Orientation,
+        isBare: Bool = false,
         _ bytes: [UInt8]
     ) throws(ImageFault) {
         guard let size, size.width > 0, size.height > 0 else { throw .unsupported }
         if size.width > Self.maximumPixels / size.height { throw .tooLarge }
         (self.format, width, height) = (format, size.width, size.height)
         self.orientation = orientation
+        self.isBare = isBare
         self.bytes = bytes
     }
 }
@@ -58,7 +62,7 @@ extension ImageFile {
         while let byte = walk.next, !Self.isFromCamera(bytes[walk.position...]) {
             if byte == 0 { _ = try walk.byte() } else { _ = try JPEGImage(&walk) }
         }
-        try self.init(.jpeg, first.size, first.orientation, Array(bytes[..<end]))
+        try self.init(.jpeg, first.size, first.orientation, isBare: first.isBare, Array(bytes[..<end]))
     }
 
     private static func isFromCamera(_ rest: ArraySlice<UInt8>) -> Bool {
@@ -70,6 +74,7 @@ extension ImageFile {
 private struct JPEGImage {
     private(set) var size: (width: Int, height: Int)?
     private(set) var orientation = Orientation.upright
+    private(set) var isBare = true
 
     init(_ walk: inout ByteWalk) throws(ImageFault) {
         guard try walk.take(2) == [0xFF, 0xD8] else { throw .unsupported }
@@ -97,9 +102,13 @@ private struct JPEGImage {
             let (height, width) = (try frame.big(2), try frame.big(2))
             if size != nil { throw .unsupported }
             size = (width, height)
+        // DHT, SOS and DQT belong to the picture. JFIF without a thumbnail has 14 bytes.
+        case 0xC4, 0xDA, 0xDB: break
+        case 0xE0 where segment.count == 14: break
         case 0xE1 where segment.starts(with: Orientation.exif):
             orientation = Orientation(tiff: segment.dropFirst(Orientation.exif.count)) ?? orientation
-        default: break
+            isBare = false
+        default: isBare = false
         }
     }
 

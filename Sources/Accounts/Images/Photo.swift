@@ -12,10 +12,11 @@ package struct Photo: Sendable {
         self.jpeg = jpeg
     }
 
-    /// Reads the output of a worker. Returns nil unless it is exactly one upright JPEG of ``side`` by ``side`` pixels.
+    /// Reads the output of a worker. Returns nil unless it is exactly one upright JPEG of ``side`` by ``side`` pixels,
+    /// without any other data.
     init?(fromWorker output: [UInt8]) {
         guard output.count <= Self.maximumBytes, let file = try? ImageFile(output), file.format == .jpeg,
-            file.width == Self.side, file.height == Self.side, file.orientation == .upright,
+            file.width == Self.side, file.height == Self.side, file.orientation == .upright, file.isBare,
             // `ImageFile` removes data that cameras append, so its bytes are fewer if there is such data.
             file.bytes.count == output.count
         else { return nil }

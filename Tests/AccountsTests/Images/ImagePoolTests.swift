@@ -62,6 +62,7 @@ struct ImagePoolTests {
     /// The outputs that an attacker who controls a worker could send instead of a photo.
     enum Forgery: CaseIterable, Sendable {
         case rubbish, truncated, trailingBytes, trailingPhoto, trailingVideo, tooLarge, tooSmall, turned, otherFormat
+        case comment, profile, thumbnail
 
         func bytes(from photo: [UInt8]) throws -> [UInt8] {
             switch self {
@@ -74,7 +75,15 @@ struct ImagePoolTests {
             case .tooSmall: try resized(photo, to: 511)
             case .turned: try .onFile("turned-6.jpg")
             case .otherFormat: try .onFile("plain.png")
+            case .comment: inserting(0xFE, into: photo)
+            case .profile: inserting(0xE1, into: photo)
+            case .thumbnail: inserting(0xE0, into: photo)
             }
+        }
+
+        /// Inserts a segment of 300 bytes of text with this marker.
+        private func inserting(_ marker: UInt8, into photo: [UInt8]) -> [UInt8] {
+            photo.prefix(2) + [0xFF, marker, 1, 46] + Array(repeating: 0x61, count: 300) + photo.dropFirst(2)
         }
 
         /// Changes the size in the header of the frame (SOF0).
