@@ -93,6 +93,31 @@ struct OutboxSenderTests {
     // MARK: - Withheld mail
 
     @Test(arguments: [true, false])
+    func `as many mails wait after a request for another code, whether the address has an account or not`(
+        isRegistered: Bool
+    ) async throws {
+        try await TestSignups.with { service in
+            if isRegistered {
+                _ = try await service.signups.commit(service.readyDraft(email: "target@example.com"))
+                try await service.deliver()
+            }
+            let code = try #require(service.signups.flow.step(named: "code"))
+            let draft = try await service.submit(
+                ["email": "target@example.com"],
+                to: "email",
+                of: service.start()
+            )
+            for _ in 1...3 {
+                try session.letPass("61 seconds")
+                _ = try await service.signups.resend(code, of: service.signups.reread(draft))
+            }
+            let waiting = try session.query("SELECT template FROM outbox WHERE state = 'waiting'")
+                .map { try $0.decode(String.self) }
+            #expect(waiting == [isRegistered ? "already-registered" : "verification-code"])
+        }
+    }
+
+    @Test(arguments: [true, false])
     func `the mail after a withheld mail arrives at the same time as the mail after a delivered one`(isRegistered: Bool)
         async throws
     {

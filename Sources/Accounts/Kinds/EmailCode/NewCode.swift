@@ -93,7 +93,7 @@ extension Signups {
             INSERT INTO outbox (id, draft, network, recipient, turn, template, sealed, useless_after)
             SELECT \(mail.id), draft, \(mail.networkDigest), \(mail.recipientDigest), mail_turn(\(mail.networkDigest)),
                    CASE WHEN code_digest IS NOT NULL THEN \(purpose.codeMail.rawValue)
-                        WHEN had_notice THEN 'withheld' ELSE \(purpose.templateWithoutCode) END,
+                        WHEN had_notice AND NOT \(Self.hasDeletedNotice) THEN 'withheld' ELSE \(purpose.templateWithoutCode) END,
                    \(mail.sealed),
                    \(ticket == nil ? "expires_at" : "now() + make_interval(secs => \(Ticket.lifetime.seconds))" as SQL)
               FROM proofs, LATERAL (
@@ -139,8 +139,9 @@ extension Signups {
         )
     }
 
-    /// Statements that delete the mail with the previous code if it is still waiting and goes to the same address as
-    /// the new one, and that invalidate the link to continue on another device.
+    /// Statements that delete the mail with the previous code, or the notice in its place, if it is still waiting and
+    /// goes to the same address as the new one, and that invalidate the link to continue on another device. So the same
+    /// number of mails waits, whether the address has an account or not.
     ///
     /// A mail to another address stays, although its code is invalid now: it has counted against the limits of that
     /// address, so its owner must get the ticket in it.
@@ -168,29 +169,39 @@ extension Signups {
     ) -> [SQL] {
         let link: SQL = "SELECT mail FROM handoffs WHERE draft = \(draft.id)"
         return [
-            Self.deleteWaiting("\(link) UNION ALL \(others)", when: condition),
+            Self.deleteWaiting("\(link) UNION ALL \(others)", andNotices: true, when: condition),
             "DELETE FROM handoffs WHERE draft = \(draft.id) AND \(condition)",
         ]
     }
 
-    /// A statement that deletes those of the mails that are not sent yet, except notices to owners of accounts. Skips a
-    /// mail whose row another transaction has locked, such as one that claims it for delivery.
+    /// A statement that deletes those of the mails that are not sent yet. Skips a mail whose row another transaction
+    /// has locked, such as one that claims it for delivery.
     ///
     /// Only waiting mail has a value in `sealed`. With a condition on `state`, PostgreSQL might scan the index of all
     /// waiting mail.
     ///
     /// - Parameters:
     ///   - mails: a query that selects the ids of mails.
+    ///   - andNotices: whether it also deletes notices to owners of accounts; ``hasDeletedNotice`` is then true.
     ///   - condition: SQL; if it is false, the statement does nothing.
-    static func deleteWaiting(_ mails: SQL, when condition: SQL = "true") -> SQL {
-        """
-        DELETE FROM outbox WHERE id IN (
-            SELECT id FROM outbox WHERE id IN (\(mails)) AND sealed IS NOT NULL
-               AND template NOT IN (\(FlowPurpose.signup.templateWithoutCode),
-                                    \(FlowPurpose.emailChange.templateWithoutCode))
-               FOR UPDATE SKIP LOCKED) AND \(condition)
-        """
+    static func deleteWaiting(_ mails: SQL, andNotices: Bool = false, when condition: SQL = "true") -> SQL {
+        let isNotice: SQL = """
+            template IN (\(FlowPurpose.signup.templateWithoutCode), \(FlowPurpose.emailChange.templateWithoutCode))
+            """
+        return """
+            WITH deleted AS (
+                DELETE FROM outbox WHERE id IN (
+                    SELECT id FROM outbox
+                     WHERE id IN (\(mails)) AND sealed IS NOT NULL AND (\(andNotices) OR NOT \(isNotice))
+                       FOR UPDATE SKIP LOCKED) AND \(condition)
+                RETURNING template
+            )
+            SELECT \(setFlag("notice_deleted", "true")) FROM deleted WHERE \(isNotice) LIMIT 1
+            """
     }
+
+    /// Whether an earlier statement of the transaction has deleted a notice. The mail that replaces it is a notice, too.
+    private static let hasDeletedNotice: SQL = flag("notice_deleted")
 
     /// The rate limits that a mail with a code consumes: one mail per ``CodeField/resendAfter`` for the draft and the
     /// address, and the limits of any mail to the address.
