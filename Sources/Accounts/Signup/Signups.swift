@@ -21,7 +21,9 @@ package struct Signups: Sendable {
     /// The network of the client, by which rate limits count.
     private(set) var network = Network.unknown
 
-    /// - Parameter waitingRequests: the maximum number of requests that wait for others to write to the same draft.
+    /// The maximum number of requests that wait for others to write to the same draft, unless a test sets another one.
+    package static let waitingRequests = 4
+
     package init(
         flow: Flow,
         serviceName: String,
@@ -32,7 +34,7 @@ package struct Signups: Sendable {
         images: ImagePool,
         outbox: Outbox,
         metrics: Metrics = Metrics(),
-        waitingRequests: Int = 4
+        waitingRequests: Int = Signups.waitingRequests
     ) {
         self.flow = flow
         deadline = flow.deadline

@@ -67,7 +67,7 @@ struct RequestDeadlineTests {
     }
 
     @Test func `four requests wait to write to one draft, and the fifth is refused`() async throws {
-        try await TestServer.with(waitingRequests: 4) { site in
+        try await TestServer.with(waitingRequests: Signups.waitingRequests) { site in
             let (draft, token) = try await site.service.signups.start(in: .english)
             let kim = site.visitor(.bearer)
             kim.tokenText = token.text
@@ -81,6 +81,10 @@ struct RequestDeadlineTests {
             turns.end(draft.id)
             for request in waiting { #expect(try await request.value.status == 200) }
         }
+    }
+
+    @Test func `a server works on an answer for eight seconds, and tells in one whether it is ready`() {
+        #expect(Patience().request == .seconds(8) && Patience().readiness < .seconds(1))
     }
 
     @Test func `the listener of the metrics also serves /health/live`() async throws {

@@ -134,6 +134,29 @@ struct TicketRouteTests {
         }
     }
 
+    @Test func `a ticket does not replace the cookie of a sign-up that this server cannot read`() async throws {
+        let new = "new:" + Data(repeating: 9, count: 32).base64EncodedString()
+        try await TestServer.with(keys: "\(new),\(TestSignups.keys)") { other in
+            let kim = other.visitor()
+            try await kim.start()
+            let token = try #require(kim.tokenText)
+            try await TestServer.with(limits: Self.limits) { site in
+                let ticket = try await site.floodedTicket()
+                let browser: HTTPFields = [
+                    .accept: "text/html", .secFetchSite: "same-origin", .cookie: "signup=\(token)",
+                    .contentType: "application/x-www-form-urlencoded",
+                ]
+                let answers = [
+                    try await site.send(.get, "/signup/ticket?ticket=\(ticket)", browser),
+                    try await site.send(.post, "/signup/ticket", bytes: Array("ticket=\(ticket)".utf8), browser),
+                ]
+                #expect(answers.allSatisfy { $0.status == 503 && $0.headers[.setCookie] == nil })
+                let another = try await PageVisitor(site).post("/signup/ticket", "ticket=\(ticket)")
+                #expect(another.path == "/signup/code", "the ticket was not used up")
+            }
+        }
+    }
+
     @Test func `the page of a used link says that it was used, and starts no sign-up`() async throws {
         try await TestServer.with(limits: Self.limits) { site in
             let ticket = try await site.floodedTicket()

@@ -92,13 +92,19 @@ struct SignInRaceTests {
 extension TestServer {
     /// Replaces the hash by one of a lower cost, as if it had been made years ago.
     func weakenPassword() async throws {
-        let cheap = try HashingPool(
-            parameters: Argon2Parameters(memoryKiB: 7168, iterations: 1),
+        try await storePassword(iterations: 1, pepper: KeyRing(TestSignups.keys).pepper)
+    }
+
+    /// Replaces the hash by another one of the same password.
+    func storePassword(iterations: Int = 5, pepper: Pepper?) async throws {
+        let pool = try HashingPool(
+            parameters: Argon2Parameters(memoryKiB: 7168, iterations: iterations),
             workers: 1,
             queue: 1
         )
+        defer { pool.shutdown() }
         guard case .secret(let password) = FieldAnswer.password("a pass phrase of mine") else { throw Missing() }
-        let old = try await cheap.hash(password, pepper: KeyRing(TestSignups.keys).pepper)
+        let old = try await pool.hash(password, pepper: pepper)
         try TestSupport.Session().query("UPDATE credentials SET secret = \(old.rawValue)")
     }
 }

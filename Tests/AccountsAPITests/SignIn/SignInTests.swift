@@ -201,6 +201,22 @@ struct SignInTests {
         }
     }
 
+    @Test(arguments: [false, true])
+    func `a hash without the pepper of the first key is replaced by one with it`(hasOtherPepper: Bool) async throws {
+        let (first, second) = (
+            "k1:v2:" + Data(repeating: 1, count: 32).base64EncodedString(),
+            "k2:v2:" + Data(repeating: 2, count: 32).base64EncodedString()
+        )
+        try await TestServer.with(keys: "\(first),\(second)") { site in
+            try await site.readyAccount()
+            try await site.storePassword(pepper: hasOtherPepper ? KeyRing(second).pepper : nil)
+            #expect(try await Browser(site).signIn().status == 201)
+            let stored = try TestSupport.Session().query("SELECT secret FROM credentials").only.decode(String.self)
+            #expect(try PHCString(stored).keyID == KeyRing(first).pepper?.id)
+            #expect(try await Browser(site).signIn().status == 201)
+        }
+    }
+
     @Test(arguments: ["$argon2id$v=19$m=65536,t=3,p=1", "$argon2id$v=19$m=7168,t=5,p=1,keyid=AAAAAAAAAAA"])
     func `a hash that the server cannot check fails like a wrong password`(head: String) async throws {
         try await TestServer.with { site in

@@ -589,6 +589,9 @@ struct FlowFileTests {
         #expect(limits[.guessesForAddressFromNetwork] == Limit(25, per: .seconds(86_400)))
         #expect(limits[.guessesForAddress] == Limit(100, per: .seconds(86_400)))
         #expect(limits[.usernameChecks] == Limit(60, per: .seconds(3600)) && limits.revisions == 600)
+        #expect(limits[.passwordHashes] == Limit(20, per: .seconds(3600)))
+        #expect(limits[.passwordHashesFromNetwork] == Limit(120, per: .seconds(600)))
+        #expect(limits[.images] == Limit(60, per: .seconds(3600)))
         let file = Self.file("name: text, kind: text")
             .replacing("version: 1", with: "version: 1\nlimits: {starts: 7/1d, mails: 100000/1d, revisions: 10}")
         let changed = try Flow(yaml: file, file: "flow.yaml").limits

@@ -313,6 +313,34 @@ struct LimitTests {
         }
     }
 
+    /// The known limit of docs/security.md: a limit that people share tells that others have used it.
+    @Test(arguments: [(3, "too many: mails_to_address_from_network"), (4, "too many: mails_to_address")])
+    func `a network hears of its own limit first, unless others have caused most of the mails`(
+        others: Int,
+        refusal: String
+    ) async throws {
+        let limits = Limits(
+            byName: [
+                .mailsToAddressFromNetwork: Limit(2, per: .seconds(3600)),
+                .mailsToAddress: Limit(5, per: .seconds(86_400)),
+            ],
+            revisions: 600
+        )
+        try await TestSignups.with(limits: limits) { service in
+            for number in 0..<others {
+                let other = try network("192.0.2.\(number)")
+                _ = await submitAddress("kim@example.com", from: other, of: try await service.start(), on: service)
+            }
+            var outcomes: [String] = []
+            while outcomes.last == "done" || outcomes.isEmpty {
+                let draft = try await service.start()
+                let asking = try network("198.51.100.1")
+                outcomes.append(await submitAddress("kim@example.com", from: asking, of: draft, on: service))
+            }
+            #expect(outcomes.last == refusal)
+        }
+    }
+
     @Test func `mails to an address are limited in total, whether it is registered or not`() async throws {
         let limits = Limits(byName: [.mailsToAddress: Limit(3, per: .seconds(86_400))], revisions: 600)
         try await TestSignups.with(limits: limits) { service in
