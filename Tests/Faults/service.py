@@ -113,7 +113,7 @@ class Service:
             "PATH": os.environ["PATH"],
             "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", ""),
             "DATABASE_URL": database,
-            "ACCOUNTS_KEYS": "test:" + "A" * 43 + "=",
+            "ACCOUNTS_KEYS": "test:v2:" + "A" * 43 + "=",
             "LISTEN": f"127.0.0.1:{self.listen}",
             "METRICS_LISTEN": "off",
             "SMTP_URL": f"smtp://127.0.0.1:{self.mailbox.port}",

@@ -10,7 +10,7 @@ extension KeyCommands {
                 decrypt with it. Then move it to the front, and restart the servers again: now they encrypt with it. \
                 Then run this command. It prints which keys may be removed, and which must stay because passwords \
                 need them. Wait a day before you remove a key: codes that were already sent need it for ten minutes, \
-                and rate limits for a day. Exits with 1 if data or passwords need a key that is not in ACCOUNTS_KEYS.
+                rate limits for a day, and counts of failed sign-ins for 30 days. Exits with 1 if data or passwords need a key that is not in ACCOUNTS_KEYS.
 
                 EXAMPLE
                   ACCOUNTS_KEYS_FILE=keys accounts-api keys rotate
