@@ -12,8 +12,9 @@ RUN apt-get update \
         libqrencode-dev libre2-dev libturbojpeg0-dev libwebp-dev pkg-config zlib1g-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /build
-# The dependencies have their own layer, so that a change in Sources does not fetch them again.
-COPY Package.swift ./
+# The dependencies have their own layer, so that a change in Sources does not fetch them again. They have the versions of
+# Package.resolved, if there is one beside Package.swift.
+COPY Package.* ./
 RUN swift package resolve
 COPY sql sql
 COPY Sources Sources

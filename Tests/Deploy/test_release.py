@@ -17,6 +17,28 @@ ROOT = Path(__file__).parents[2]
 EPOCH = 1700000000
 SERVICE_VERSION = re.search(r'serviceVersion = "(.*)"', (ROOT / "Sources/Accounts/Version.swift").read_text())[1]
 SBOM = {"bomFormat": "CycloneDX", "metadata": {"component": {"name": "accounts-api"}}, "components": []}
+# Does what a release needs of Swift: builds an executable with the package `direct`, which depends on `transitive`.
+SWIFT = """#!/bin/sh
+set -e
+answers=$(dirname "$0")
+echo "$@" >>"$answers/calls"
+case $1 in
+build)
+    objects=$PWD/.build/release/Main.build
+    mkdir -p .build/release/accounts-api.product "$objects"
+    cp /bin/sh .build/release/accounts-api
+    for name in direct transitive; do
+        mkdir -p ".build/checkouts/$name"
+        echo "$PWD/.build/checkouts/$name/main.swift" >>"$objects/sources"
+    done
+    echo "'$objects/main.swift.o'" >.build/release/accounts-api.product/Objects.LinkFileList
+    [ -e Package.resolved ] || echo '{"pins": ["the newest"]}' >Package.resolved
+    ;;
+package) cat "$answers/dependencies.json" ;;
+-print-target-info) cat "$answers/target.json" ;;
+--version) echo 'Swift version 6.3.1 (swift-6.3.1-RELEASE)' ;;
+esac
+"""
 
 
 def run(*command, cwd=ROOT, **environment):
@@ -40,6 +62,7 @@ def collected(folder, executable):
     (contents / "licences/swift").mkdir(parents=True)
     (contents / "licences/swift/LICENSE.txt").write_text("A licence.\n")
     (contents / "sbom.json").write_text(json.dumps(SBOM))
+    (contents / "Package.resolved").write_text('{"pins": []}')
     (folder / "usr/local/bin").mkdir(parents=True)
     shutil.copy(executable, folder / "usr/local/bin/accounts-api")
     return folder
@@ -47,6 +70,57 @@ def collected(folder, executable):
 
 def packed(folder, root, **environment):
     run("scripts/release", folder, root, SOURCE_DATE_EPOCH=str(EPOCH), **environment)
+    return named(folder)
+
+
+def dependency(name, *dependencies):
+    return {
+        "identity": name,
+        "url": f"https://example.com/{name}.git",
+        "version": "1.0.0",
+        "path": f"/checkouts/{name}",
+        "dependencies": dependencies,
+    }
+
+
+@pytest.fixture
+def swift(tmp_path):
+    """A folder with a `swift` that builds in no time, and writes its arguments into `calls`."""
+    folder = tmp_path / "swift"
+    for name in ("lib/swift", "share/swift"):
+        (folder / name).mkdir(parents=True)
+    (folder / "share/swift/LICENSE.txt").write_text("A licence.\n")
+    (folder / "swift").write_text(SWIFT)
+    (folder / "swift").chmod(0o755)
+    packages = [dependency("direct", dependency("transitive")), dependency("unused")]
+    (folder / "dependencies.json").write_text(json.dumps({"identity": "accounts-api", "dependencies": packages}))
+    (folder / "target.json").write_text(json.dumps({"paths": {"runtimeResourcePath": str(folder / "lib/swift")}}))
+    return folder
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """A clone that installs no packages."""
+    folder = tmp_path / "repository"
+    run("git", "clone", "--quiet", "--no-tags", ROOT, folder)
+    replace(folder / "scripts/dependencies", "#!/bin/sh\n")
+    return folder
+
+
+def replace(path, text):
+    """Replaces a file of a clone, in a commit."""
+    path.write_text(text)
+    author = ("-c", "user.name=Kim", "-c", "user.email=kim@example.com")
+    run("git", *author, "commit", "--quiet", "--all", "--message", f"Replace {path.name}", cwd=path.parent)
+
+
+def built(folder, repository, swift, *flags, **environment):
+    path = f"{swift}:{os.environ['PATH']}"
+    run("scripts/release", *flags, folder, cwd=repository, PATH=path, **environment)
+    return named(folder)
+
+
+def named(folder):
     return {path.suffix or path.name: path for path in folder.iterdir()}
 
 
@@ -63,7 +137,7 @@ def test_two_releases_have_the_same_bytes(release, tmp_path):
         path.chmod(path.stat().st_mode & 0o700)
         os.utime(path, (1, 1))
     again = packed(tmp_path / "out", root, TZ="Asia/Seoul", LC_ALL="C.UTF-8", TMPDIR=str(tmp_path))
-    assert again.keys() == release.keys() == {".gz", ".deb", ".json", "SHA256SUMS"}
+    assert again.keys() == release.keys() == {".gz", ".deb", ".json", ".resolved", "SHA256SUMS"}
     for name, path in release.items():
         assert again[name].name == path.name
         assert filecmp.cmp(path, again[name], shallow=False), f"{path.name} differs"
@@ -92,6 +166,7 @@ def test_the_tarball_has_the_executable_the_units_and_the_documents(release):
         for name in ("deploy/systemd/accounts-api.service", "docs/operating.md", "LICENSE", "scripts/argon2"):
             assert read(name).decode() == committed(name)
         assert read("sbom.json") == release[".json"].read_bytes()
+        assert read("Package.resolved") == release[".resolved"].read_bytes()
         packages = read("packages.txt").decode().split()
     assert {"ca-certificates", "libc6", "tzdata"} <= set(packages)
     assert packages == sorted(packages)
@@ -144,6 +219,26 @@ def test_the_version_is_that_of_the_tag_and_comes_after_its_earlier_commits(tmp_
         f"the tag is v99.0.0, but the version in Sources/Accounts/Version.swift is {SERVICE_VERSION}"
         in refused.value.stderr
     )
+
+
+def test_a_build_takes_the_given_versions_and_lists_every_package_that_it_links(repository, swift, tmp_path):
+    given = tmp_path / "given.json"
+    given.write_text('{"pins": ["those of an earlier release"]}')
+    first = built(tmp_path / "first", repository, swift, RESOLVED=str(given))
+    assert first[".resolved"].read_bytes() == given.read_bytes()
+    sbom = json.loads(first[".json"].read_text())
+    assert [component["name"] for component in sbom["components"]] == ["swift", "direct", "transitive"]
+    assert sbom["components"][2]["version"] == "1.0.0"
+
+    (repository / "Package.resolved").unlink()
+    newest = built(tmp_path / "newest", repository, swift)[".resolved"]
+    assert "the newest" in newest.read_text()
+    builds = [call for call in (swift / "calls").read_text().splitlines() if call.startswith("build ")]
+    assert ["--only-use-versions-from-resolved-file" in build for build in builds] == [True, False]
+
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        run("scripts/release", tmp_path / "out", tmp_path, cwd=repository, RESOLVED=str(given))
+    assert "RESOLVED is for a build" in refused.value.stderr
 
 
 @pytest.mark.skipif(not shutil.which("cc"), reason="needs a compiler")
