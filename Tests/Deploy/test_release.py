@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import tarfile
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,7 @@ build)
         echo "$PWD/.build/checkouts/$name/main.swift" >>"$objects/sources"
     done
     echo "'$objects/main.swift.o'" >.build/release/accounts-api.product/Objects.LinkFileList
+    echo "$COMMIT" >"$answers/commit"
     [ -e Package.resolved ] || echo '{"pins": ["the newest"]}' >Package.resolved
     ;;
 package) cat "$answers/dependencies.json" ;;
@@ -177,9 +179,9 @@ def test_the_package_has_its_libraries_and_units_that_find_the_executable(releas
         line.split(": ", 1) for line in run("dpkg-deb", "--field", release[".deb"]).splitlines() if ": " in line
     )
     version = json.loads(release[".json"].read_text())["metadata"]["component"]["version"]
-    assert version.partition("~")[0] == SERVICE_VERSION
+    assert re.split("[~+]", version)[0] == SERVICE_VERSION
     assert fields["Package"] == "accounts-api"
-    assert fields["Version"].startswith(f"{version}+")
+    assert fields["Version"].startswith(f"{version}-")
     assert "libc6 (>= " in fields["Depends"]
 
     run("dpkg-deb", "--raw-extract", release[".deb"], tmp_path)
@@ -196,21 +198,40 @@ def test_the_package_has_its_libraries_and_units_that_find_the_executable(releas
     assert "start" not in (tmp_path / "DEBIAN/postinst").read_text()
 
 
-def test_the_version_is_that_of_the_tag_and_comes_after_its_earlier_commits(tmp_path):
-    repository, root = tmp_path / "repository", collected(tmp_path / "root", "/bin/sh")
-    run("git", "clone", "--quiet", "--no-tags", ROOT, repository)
+def test_the_version_is_that_of_the_tag_and_comes_between_its_earlier_and_later_commits(repository, swift, tmp_path):
+    root = collected(tmp_path / "root", "/bin/sh")
 
     def version(folder):
         run("scripts/release", tmp_path / folder, root, cwd=repository)
         sbom = next((tmp_path / folder).glob("*.sbom.json"))
         return json.loads(sbom.read_text())["metadata"]["component"]["version"]
 
+    def of_package(folder):
+        return run("dpkg-deb", "--field", next((tmp_path / folder).glob("*.deb")), "Version").strip()
+
     before = version("before")
     commit = run("git", "rev-parse", "--short=12", "HEAD", cwd=repository).strip()
     assert re.fullmatch(rf"{re.escape(SERVICE_VERSION)}~\d{{8}}\.{commit}", before)
     run("git", "tag", f"v{SERVICE_VERSION}", cwd=repository)
     assert version("tagged") == SERVICE_VERSION
-    run("dpkg", "--compare-versions", before, "lt", SERVICE_VERSION)
+    tagged = of_package("tagged")
+
+    replace(repository / "README.md", "Another text.\n")
+    replace(repository / "README.md", "A third text.\n")
+    after = version("after")
+    commit = run("git", "rev-parse", "--short=12", "HEAD", cwd=repository).strip()
+    assert after == f"{SERVICE_VERSION}+git2.{commit}"
+    # `accounts-api --version` says the same.
+    built(tmp_path / "built", repository, swift)
+    assert (swift / "commit").read_text().strip() == f"git2.{commit}"
+
+    system = tagged.removeprefix(f"{SERVICE_VERSION}-")
+    for other in (system, "debian12", "ubuntu24.04"):
+        versions = [of_package(folder).replace(system, other) for folder in ("before", "tagged", "after")]
+        assert versions[1] == f"{SERVICE_VERSION}-{other}"
+        for earlier, later in pairwise(versions):
+            run("dpkg", "--compare-versions", earlier, "lt", later)
+
     run("git", "tag", "--delete", f"v{SERVICE_VERSION}", cwd=repository)
     run("git", "tag", "v99.0.0", cwd=repository)
     with pytest.raises(subprocess.CalledProcessError) as refused:
