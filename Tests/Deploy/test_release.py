@@ -153,6 +153,19 @@ def test_the_checksums_are_those_of_the_files(release):
     subprocess.run(["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"], cwd=release[".gz"].parent, check=True)
 
 
+def test_the_files_have_the_names_of_the_document(release):
+    document = (ROOT / "docs/operating.md").read_text()
+    section = document.partition("\n### The executable of a machine\n")[2].partition("\n### ")[0]
+    listed = re.findall(r"(?m)^\| `([^`]+)` \|", section)
+    version, system, architecture = re.fullmatch(
+        r"accounts-api_(.+)-([^-_]+)_([^-_]+)\.deb", release[".deb"].name
+    ).groups()
+    names = {"VERSION": version, "SYSTEM": system, "ARCHITECTURE": architecture}
+    assert [re.sub("|".join(names), lambda name: names[name[0]], name) for name in listed] == [
+        release[key].name for key in (".gz", ".deb", ".json", ".resolved", "SHA256SUMS")
+    ]
+
+
 def test_the_tarball_has_the_executable_the_units_and_the_documents(release):
     with gzip.open(release[".gz"]) as stream, tarfile.open(fileobj=io.BytesIO(stream.read())) as tar:
         members = {member.name.partition("/")[2]: member for member in tar}
