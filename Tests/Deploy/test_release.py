@@ -24,6 +24,9 @@ set -e
 answers=$(dirname "$0")
 echo "$@" >>"$answers/calls"
 case $1 in
+build | package) [ -e Package.resolved ] || echo '{"pins": ["the newest"]}' >Package.resolved ;;
+esac
+case $1 in
 build)
     objects=$PWD/.build/release/Main.build
     mkdir -p .build/release/accounts-api.product "$objects"
@@ -34,11 +37,18 @@ build)
     done
     echo "'$objects/main.swift.o'" >.build/release/accounts-api.product/Objects.LinkFileList
     echo "$COMMIT" >"$answers/commit"
-    [ -e Package.resolved ] || echo '{"pins": ["the newest"]}' >Package.resolved
     ;;
-package) cat "$answers/dependencies.json" ;;
+package) if [ "$2" = show-dependencies ]; then cat "$answers/dependencies.json"; fi ;;
 -print-target-info) cat "$answers/target.json" ;;
 --version) echo 'Swift version 6.3.1 (swift-6.3.1-RELEASE)' ;;
+esac
+"""
+# "Builds" an image of the commit and the versions.
+IMAGE = """#!/bin/sh
+set -e
+case $1 in
+'') mkdir -p .run && echo "$COMMIT" | cat - Package.resolved >.run/image ;;
+--save) cp .run/image "$2" ;;
 esac
 """
 
@@ -161,9 +171,9 @@ def test_the_files_have_the_names_of_the_document(release):
         r"accounts-api_(.+)-([^-_]+)_([^-_]+)\.deb", release[".deb"].name
     ).groups()
     names = {"VERSION": version, "SYSTEM": system, "ARCHITECTURE": architecture}
-    assert [re.sub("|".join(names), lambda name: names[name[0]], name) for name in listed] == [
-        release[key].name for key in (".gz", ".deb", ".json", ".resolved", "SHA256SUMS")
-    ]
+    *others, image, sums = [re.sub("|".join(names), lambda name: names[name[0]], name) for name in listed]
+    assert [*others, sums] == [release[key].name for key in (".gz", ".deb", ".json", ".resolved", "SHA256SUMS")]
+    assert image == release[".gz"].name.replace(".tar.gz", ".image.tar.gz")
 
 
 def test_the_tarball_has_the_executable_the_units_and_the_documents(release):
@@ -273,6 +283,27 @@ def test_a_build_takes_the_given_versions_and_lists_every_package_that_it_links(
     with pytest.raises(subprocess.CalledProcessError) as refused:
         run("scripts/release", tmp_path / "out", tmp_path, cwd=repository, RESOLVED=str(given))
     assert "RESOLVED is for a build" in refused.value.stderr
+
+
+def test_the_image_has_the_commit_and_the_versions_of_the_release(repository, swift, tmp_path):
+    replace(repository / "scripts/image", IMAGE)
+    commit = run("git", "rev-parse", "--short=12", "HEAD", cwd=repository).strip()
+    built(tmp_path / "out", repository, swift, "--image")
+    [image] = (tmp_path / "out").glob("*.image.tar.gz")
+    [resolved] = (tmp_path / "out").glob("*.Package.resolved")
+    assert image.name.removesuffix(".image.tar.gz") == resolved.name.removesuffix(".Package.resolved")
+    assert gzip.decompress(image.read_bytes()).decode() == f"{commit}\n{resolved.read_text()}"
+    assert f"  {image.name}\n" in (tmp_path / "out/SHA256SUMS").read_text()
+    run("sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS", cwd=tmp_path / "out")
+
+    # A refusal, such as that of a user who is not root, comes before the build.
+    replace(repository / "scripts/image", "#!/bin/sh\necho 'must run as root' >&2\nexit 1\n")
+    (swift / "calls").unlink()
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        built(tmp_path / "other", repository, swift, "--image")
+    assert refused.value.stderr == "must run as root\n"
+    assert "build " not in (swift / "calls").read_text()
+    assert not any((tmp_path / "other").iterdir())
 
 
 @pytest.mark.skipif(not shutil.which("cc"), reason="needs a compiler")
