@@ -197,6 +197,22 @@ def test_the_tarball_has_the_executable_the_units_and_the_documents(release):
     assert packages == sorted(packages)
 
 
+def test_every_link_of_the_documents_leads_to_a_file(release, tmp_path):
+    run("tar", "--extract", "--directory", tmp_path, "--file", release[".gz"])
+    run("dpkg-deb", "--extract", release[".deb"], tmp_path / "package")
+    tarball = tmp_path / release[".gz"].name.removesuffix(".tar.gz")
+    for folder in (tarball, tmp_path / "package/usr/share/doc/accounts-api"):
+        links = [(path, link) for path in folder.rglob("*.md") for link in relative_links(path.read_text())]
+        assert len(links) > 100
+        assert [f"{path}: {link}" for path, link in links if not (path.parent / link).exists()] == []
+
+
+def relative_links(text):
+    """The links of a document in Markdown to other files, without their fragments."""
+    text = re.sub(r"(?ms)^ *```.*?^ *```|`[^`\n]*`", "", text)
+    return [link for link in re.findall(r"\]\(([^)\s#]+)[^)]*\)", text) if not re.match("[a-z]+:", link)]
+
+
 def test_the_package_has_its_libraries_and_units_that_find_the_executable(release, tmp_path):
     fields = dict(
         line.split(": ", 1) for line in run("dpkg-deb", "--field", release[".deb"]).splitlines() if ": " in line
