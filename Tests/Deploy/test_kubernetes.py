@@ -1,11 +1,13 @@
 """The manifests in deploy/kubernetes: valid against the schemas of Kubernetes, and consistent with each other."""
 
+import json
 import re
 import shutil
 import subprocess
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import jsonschema
 import kubernetes_validate
 import pytest
 import yaml
@@ -15,8 +17,8 @@ FOLDER = ROOT / "deploy" / "kubernetes"
 # matchLabelKeys and unhealthyPodEvictionPolicy are enabled by default since the first of these versions.
 VERSIONS = ["1.27", kubernetes_validate.latest_version()]
 COMPONENTS = ["autoscaling", "ingress", "monitoring"]
-# Resources of others, whose schemas are not those of Kubernetes.
-CUSTOM = {"PodMonitor", "PrometheusRule"}
+# Resources of others. Kubernetes has no schema for them, so these have the fields that we use.
+CUSTOM = {path.stem: json.loads(path.read_text()) for path in Path(__file__).with_name("schemas").glob("*.json")}
 
 
 def documents(text):
@@ -47,8 +49,36 @@ def test_every_resource_is_valid(version):
     checked = everything() + documents((FOLDER / "secret.example.yaml").read_text())
     assert len(checked) >= 12
     for document in checked:
-        if document["kind"] not in CUSTOM:
-            kubernetes_validate.validate(document, version, strict=True)
+        validate(document, version)
+    assert CUSTOM.keys() == {"PodMonitor", "PrometheusRule"} <= {document["kind"] for document in checked}
+
+
+def validate(document, version):
+    if schema := CUSTOM.get(document["kind"]):
+        jsonschema.validate(document, schema, jsonschema.Draft202012Validator)
+    else:
+        kubernetes_validate.validate(document, version, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        ("PodMonitor", lambda spec: spec.update(joblabel=spec.pop("jobLabel"))),
+        ("PodMonitor", lambda spec: spec["selector"].update(labels=spec["selector"].pop("matchLabels"))),
+        ("PodMonitor", lambda spec: spec["podMetricsEndpoints"][0].update(port=9090)),
+        ("PodMonitor", lambda spec: spec["podMetricsEndpoints"][0].update(interval="30 seconds")),
+        ("PrometheusRule", lambda spec: spec["groups"][0].pop("name")),
+        ("PrometheusRule", lambda spec: spec["groups"][0]["rules"][0].pop("expr")),
+        ("PrometheusRule", lambda spec: spec["groups"][0]["rules"][0].update({"for": 120})),
+        ("PrometheusRule", lambda spec: spec["groups"][0]["rules"][0]["labels"].update(severity="high")),
+        ("PrometheusRule", lambda spec: spec["groups"][0]["rules"][0]["annotations"].pop("runbook_url")),
+    ],
+)
+def test_a_mistake_in_a_resource_of_others_is_found(kind, change):
+    document = resource(kind)
+    change(document["spec"])
+    with pytest.raises(jsonschema.ValidationError):
+        validate(document, VERSIONS[-1])
 
 
 def test_every_file_is_used():
@@ -77,8 +107,7 @@ def test_kustomize_builds_valid_resources(components, tmp_path):
     for document in documents(built):
         kinds.add(document["kind"])
         assert document["kind"] == "Namespace" or document["metadata"]["namespace"] == "accounts"
-        if document["kind"] not in CUSTOM:
-            kubernetes_validate.validate(document, VERSIONS[-1], strict=True)
+        validate(document, VERSIONS[-1])
         for container in document.get("spec", {}).get("template", {}).get("spec", {}).get("containers", []):
             assert re.fullmatch(r"[a-z./-]+@sha256:[0-9a-f]{64}", container["image"])
         if document["kind"] == "Deployment":
