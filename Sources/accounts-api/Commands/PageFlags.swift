@@ -16,7 +16,7 @@ struct PageFlags<Cursor: ExpressibleByArgument & Sendable>: ParsableArguments {
 extension ListPage {
     /// The last line of a page, such as "50 of 1,234 accounts; next page: --after
     /// 01a1fdb2-1117-7906-a197-83af84022e4d".
-    func summary(of noun: String) -> String {
+    private func summary(of noun: String) -> String {
         let count = "\(Self.grouped(items.count)) of \(Self.grouped(total)) \(noun)\(total == 1 ? "" : "s")"
         return next.map { "\(count); next page: --after \($0)" } ?? count
     }
@@ -30,10 +30,20 @@ extension ListPage {
         return text
     }
 
+    /// The page as a table, and below it the last line.
+    ///
+    /// - Parameters:
+    ///   - noun: what an item is, such as "account".
+    ///   - none: the text of a list without items, such as "no accounts".
+    func text(in format: ListFormat<Item>, of noun: String, none: String, isWide: Bool) -> String {
+        if total == 0 { return none }
+        return "\(format.table(of: items, at: now).text(isWide: isWide))\n\n\(summary(of: noun))"
+    }
+
     /// - Parameter name: the name of the member with the items.
-    func json(_ name: String, _ item: (Item) -> JSON) -> JSON {
+    func json(_ name: String, in format: ListFormat<Item>) -> JSON {
         .object([
-            .init(name, .array(items.map(item))), .init("total", .integer(total)),
+            .init(name, .array(items.map(format.json(of:)))), .init("total", .integer(total)),
             .init("next", next.map(JSON.string) ?? .null),
         ])
     }

@@ -26,7 +26,12 @@ extension AccountCommands {
             let accounts = try await flags.withOperator(writesAudit: !filter.identifiers.isEmpty, needsKeys: false) {
                 try await $0.accounts(filter, limit: page.limit, after: page.after?.id)
             }
-            print(flags.json ? accounts.json("accounts", \.json).text : Self.text(of: accounts, isWide: flags.wide))
+            let format = AccountSummary.format
+            print(
+                flags.json
+                    ? accounts.json("accounts", in: format).text
+                    : accounts.text(in: format, of: "account", none: "no accounts", isWide: flags.wide)
+            )
         }
 
         private var filter: AccountFilter {
@@ -42,41 +47,30 @@ extension AccountCommands {
                 )
             }
         }
-
-        private static func text(of page: ListPage<AccountSummary>, isWide: Bool) -> String {
-            if page.total == 0 { return "no accounts" }
-            let rows = page.items.map { account -> [Table.Cell] in
-                let lastUsed = account.lastUsedAt.map { relative($0, to: page.now) }
-                let cells: [Table.Cell] = [
-                    .init(id: account.id), .init(relative(account.createdAt, to: page.now)),
-                    .init(account.state.rawValue, account.state == .disabled ? .yellow : .plain),
-                ]
-                let texts = [
-                    account.address ?? "", account.username ?? "", account.factors.joined(separator: ", "),
-                    lastUsed ?? "",
-                ]
-                return cells + texts.map { Table.Cell($0) }
-            }
-            let header = ["ID", "CREATED", "STATE", "ADDRESS", "USERNAME", "FACTORS", "LAST USED"]
-            let table = Table(header, rows, omittingIfNarrow: ["FACTORS", "CREATED"])
-            return "\(table.text(isWide: isWide))\n\n\(page.summary(of: "account"))"
-        }
     }
 }
 
 extension AccountState: ExpressibleByArgument {}
 
 extension AccountSummary {
-    fileprivate var factors: [String] {
+    private var factors: [String] {
         (hasPassword ? ["password"] : []) + (hasAuthenticator ? ["totp"] : [])
     }
 
-    fileprivate var json: JSON {
-        [
-            "id": .string("\(id)"), "created_at": .string(createdAt.timestamp), "state": .string(state.rawValue),
-            "email": address.map(JSON.string) ?? .null, "username": username.map(JSON.string) ?? .null,
-            "factors": .array(factors.map(JSON.string)),
-            "last_used_at": lastUsedAt.map { .string($0.timestamp) } ?? .null,
-        ]
+    fileprivate static var format: ListFormat<AccountSummary> {
+        ListFormat(
+            [
+                .init("ID") { .init(id: $0.id) }, .time("CREATED", \.createdAt),
+                .init("STATE") { .init($0.state.rawValue, $0.state == .disabled ? .yellow : .plain) },
+                .text("ADDRESS", \.address), .text("USERNAME", \.username),
+                .text("FACTORS") { $0.factors.joined(separator: ", ") }, .time("LAST USED", \.lastUsedAt),
+            ],
+            omittingIfNarrow: ["FACTORS", "CREATED"],
+            fields: [
+                .text("id", \.id.description), .time("created_at", \.createdAt), .text("state", \.state.rawValue),
+                .text("email", \.address), .text("username", \.username),
+                .init("factors") { .array($0.factors.map(JSON.string)) }, .time("last_used_at", \.lastUsedAt),
+            ]
+        )
     }
 }

@@ -1,5 +1,6 @@
 import Accounts
 import ArgumentParser
+import Foundation
 
 extension ApplicationCommands {
     struct List: AsyncParsableCommand {
@@ -22,51 +23,51 @@ extension ApplicationCommands {
             ])
             let file = try ApplicationsFile(nil, source)
             let applications = try file.read().all
+            let format = Application.format(in: file.flow)
             print(
                 json
-                    ? JSON.array(applications.map { Self.json($0, in: file.flow) }).text
-                    : Self.table(of: applications, in: file.flow)
+                    ? JSON.array(applications.map(format.json(of:))).text
+                    : format.table(of: applications, at: Date()).text
             )
         }
-
-        private static func table(of applications: [Application], in flow: Flow) -> String {
-            let rows = applications.map { application -> [Table.Cell] in
-                [
-                    .init(application.id), .init(application.name(in: flow.languages[0])), .init(application.type),
-                    .init(application.claims.map(\.rawValue).joined(separator: ", ")),
-                    .init(application.webhook?.events.joined(separator: ", ") ?? ""),
-                    .init(application.redirectURIs.joined(separator: " ")),
-                ]
-            }
-            return Table(["ID", "NAME", "CLIENT", "CLAIMS", "EVENTS", "REDIRECT URIS"], rows).text
-        }
-
-        private static func json(_ application: Application, in flow: Flow) -> JSON {
-            let names = flow.knownLanguages.map { JSON.Member($0.tag, .string(application.name(in: $0))) }
-            return [
-                "id": .string(application.id), "name": .object(names), "client": .string(application.type),
-                "redirect_uris": texts(application.redirectURIs),
-                "post_logout_redirect_uris": texts(application.postLogoutRedirectURIs),
-                "initiate_login_uri": application.initiateLoginURI.map(JSON.string) ?? .null,
-                "claims": texts(application.claims.map(\.rawValue)),
-                "id_token_signing_alg": .string(application.signingAlgorithm.rawValue),
-                "backchannel_logout_uri": application.backchannelLogoutURI.map(JSON.string) ?? .null,
-                "webhook": application.webhook.map(json) ?? .null,
-            ]
-        }
-
-        private static func json(_ webhook: Webhook) -> JSON {
-            [
-                "url": .string(webhook.url), "events": texts(webhook.events),
-                "public_keys": texts(webhook.secrets.compactMap(\.publicKey)),
-            ]
-        }
-
-        private static func texts(_ texts: [String]) -> JSON { .array(texts.map(JSON.string)) }
     }
 }
 
 extension Application {
+    fileprivate static func format(in flow: Flow) -> ListFormat<Application> {
+        ListFormat(
+            [
+                .text("ID", \.id), .text("NAME") { $0.name(in: flow.languages[0]) }, .text("CLIENT", \.type),
+                .text("CLAIMS") { $0.claims.map(\.rawValue).joined(separator: ", ") },
+                .text("EVENTS") { $0.webhook?.events.joined(separator: ", ") },
+                .text("REDIRECT URIS") { $0.redirectURIs.joined(separator: " ") },
+            ],
+            fields: [
+                .text("id", \.id), .init("name") { $0.names(in: flow.knownLanguages) }, .text("client", \.type),
+                .init("redirect_uris") { texts($0.redirectURIs) },
+                .init("post_logout_redirect_uris") { texts($0.postLogoutRedirectURIs) },
+                .text("initiate_login_uri", \.initiateLoginURI),
+                .init("claims") { texts($0.claims.map(\.rawValue)) },
+                .text("id_token_signing_alg", \.signingAlgorithm.rawValue),
+                .text("backchannel_logout_uri", \.backchannelLogoutURI),
+                .init("webhook") { $0.webhook.map(json) ?? .null },
+            ]
+        )
+    }
+
     /// The client type (RFC 6749 §2.1).
-    fileprivate var type: String { isPublic ? "public" : "confidential" }
+    private var type: String { isPublic ? "public" : "confidential" }
+
+    private func names(in languages: [Language]) -> JSON {
+        .object(languages.map { .init($0.tag, .string(name(in: $0))) })
+    }
+
+    private static func json(_ webhook: Webhook) -> JSON {
+        [
+            "url": .string(webhook.url), "events": texts(webhook.events),
+            "public_keys": texts(webhook.secrets.compactMap(\.publicKey)),
+        ]
+    }
+
+    private static func texts(_ texts: [String]) -> JSON { .array(texts.map(JSON.string)) }
 }

@@ -28,19 +28,12 @@ extension AuditCommands {
             let records = try await flags.withOperator(needsKeys: false) {
                 try await $0.audit(filter, limit: page.limit, after: page.after)
             }
-            print(flags.json ? records.json("records", \.json).text : Self.text(of: records, isWide: flags.wide))
-        }
-
-        private static func text(of page: ListPage<AuditRecord>, isWide: Bool) -> String {
-            if page.total == 0 { return "no audit records" }
-            let rows = page.items.map { record -> [Table.Cell] in
-                [
-                    .init(relative(record.at, to: page.now)), .init(record.name), .init(record.role ?? ""),
-                    .init(record.act), .init(record.subjectText ?? ""),
-                ]
-            }
-            return Table(["AT", "OPERATOR", "ROLE", "ACT", "SUBJECT"], rows).text(isWide: isWide) + "\n\n"
-                + page.summary(of: "audit record")
+            let format = AuditRecord.format
+            print(
+                flags.json
+                    ? records.json("records", in: format).text
+                    : records.text(in: format, of: "audit record", none: "no audit records", isWide: flags.wide)
+            )
         }
     }
 }
@@ -48,13 +41,16 @@ extension AuditCommands {
 extension Operator.Act: ExpressibleByArgument {}
 
 extension AuditRecord {
-    fileprivate var subjectText: String? { subject?.text }
-
-    fileprivate var json: JSON {
-        [
-            "number": .integer(number), "at": .string(at.timestamp), "operator": .string(name),
-            "role": role.map(JSON.string) ?? .null, "act": .string(act),
-            "subject": subjectText.map(JSON.string) ?? .null,
-        ]
+    fileprivate static var format: ListFormat<AuditRecord> {
+        ListFormat(
+            [
+                .time("AT", \.at), .text("OPERATOR", \.name), .text("ROLE", \.role), .text("ACT", \.act),
+                .text("SUBJECT", \.subject?.text),
+            ],
+            fields: [
+                .integer("number", \.number), .time("at", \.at), .text("operator", \.name), .text("role", \.role),
+                .text("act", \.act), .text("subject", \.subject?.text),
+            ]
+        )
     }
 }

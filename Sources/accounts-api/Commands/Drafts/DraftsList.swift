@@ -28,22 +28,12 @@ extension DraftCommands {
                 try await $0.check(step: step)
                 return try await $0.drafts(filter, limit: page.limit, after: page.after?.id)
             }
-            print(flags.json ? drafts.json("drafts", \.json).text : Self.text(of: drafts, isWide: flags.wide))
-        }
-
-        private static func text(of page: ListPage<DraftSummary>, isWide: Bool) -> String {
-            if page.total == 0 { return "no drafts" }
-            let rows = page.items.map { draft in
-                [
-                    .init(id: draft.id), .init(draft.state.rawValue, draft.state.paint), .init(draft.step),
-                    .init(draft.address ?? ""), .init("\(draft.failures)", draft.failures > 0 ? .yellow : .plain),
-                    .init(relative(draft.createdAt, to: draft.now)), .init(relative(draft.updatedAt, to: draft.now)),
-                    .init(relative(draft.expiresAt, to: draft.now)),
-                ] as [Table.Cell]
-            }
-            let header = ["ID", "STATE", "STEP", "ADDRESS", "FAILURES", "CREATED", "UPDATED", "EXPIRES"]
-            let table = Table(header, rows, omittingIfNarrow: ["UPDATED", "FAILURES"])
-            return "\(table.text(isWide: isWide))\n\n\(page.summary(of: "draft"))"
+            let format = DraftSummary.format
+            print(
+                flags.json
+                    ? drafts.json("drafts", in: format).text
+                    : drafts.text(in: format, of: "draft", none: "no drafts", isWide: flags.wide)
+            )
         }
     }
 }
@@ -59,12 +49,22 @@ extension DraftState {
 }
 
 extension DraftSummary {
-    var json: JSON {
-        [
-            "id": .string("\(id)"), "state": .string(state.rawValue), "step": .string(step),
-            "email": address.map(JSON.string) ?? .null, "revision": .integer(revision), "failures": .integer(failures),
-            "created_at": .string(createdAt.timestamp), "updated_at": .string(updatedAt.timestamp),
-            "expires_at": .string(expiresAt.timestamp),
-        ]
+    fileprivate static var format: ListFormat<DraftSummary> {
+        ListFormat(
+            [
+                .init("ID") { .init(id: $0.id) }, .init("STATE") { .init($0.state.rawValue, $0.state.paint) },
+                .text("STEP", \.step), .text("ADDRESS", \.address),
+                .init("FAILURES") { .init("\($0.failures)", $0.failures > 0 ? .yellow : .plain) },
+                .time("CREATED", \.createdAt), .time("UPDATED", \.updatedAt), .time("EXPIRES", \.expiresAt),
+            ],
+            omittingIfNarrow: ["UPDATED", "FAILURES"],
+            fields: [
+                .text("id", \.id.description), .text("state", \.state.rawValue), .text("step", \.step),
+                .text("email", \.address), .integer("revision", \.revision), .integer("failures", \.failures),
+                .time("created_at", \.createdAt), .time("updated_at", \.updatedAt), .time("expires_at", \.expiresAt),
+            ]
+        )
     }
+
+    var json: JSON { Self.format.json(of: self) }
 }

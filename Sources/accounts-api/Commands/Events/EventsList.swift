@@ -1,5 +1,6 @@
 import Accounts
 import ArgumentParser
+import Foundation
 
 extension EventCommands {
     struct List: AsyncParsableCommand {
@@ -19,28 +20,12 @@ extension EventCommands {
             let events = try await flags.withOperator(needsKeys: false) {
                 try await $0.events(isUndelivered: undelivered, limit: page.limit, after: page.after)
             }
-            print(flags.json ? events.json("events", \.json).text : Self.text(of: events, isWide: flags.wide))
-        }
-
-        private static func text(of page: ListPage<EventRow>, isWide: Bool) -> String {
-            if page.total == 0 { return "no events" }
-            let rows = page.items.map { row -> [Table.Cell] in
-                let waiting = row.waiting
-                return [
-                    .init(id: row.event.id), .init(row.event.type), .init(id: row.event.account),
-                    "\(row.event.sequence)", .init(relative(row.event.createdAt, to: page.now)),
-                    .init(waiting?.application ?? ""),
-                    .init(waiting?.state ?? "delivered", waiting?.state == "failed" ? .red : .plain),
-                    .init(waiting.map { "\($0.attempts)" } ?? ""),
-                    .init(waiting.map { $0.state == "waiting" ? relative($0.dueAt, to: page.now) : "" } ?? ""),
-                    .init(waiting?.lastError ?? ""),
-                ]
-            }
-            let header = [
-                "ID", "TYPE", "ACCOUNT", "SEQUENCE", "CREATED", "APPLICATION", "STATE", "ATTEMPTS", "DUE", "LAST ERROR",
-            ]
-            let table = Table(header, rows, omittingIfNarrow: ["SEQUENCE", "ATTEMPTS", "CREATED", "ACCOUNT"])
-            return "\(table.text(isWide: isWide))\n\n\(page.summary(of: "line"))"
+            let format = EventRow.format
+            print(
+                flags.json
+                    ? events.json("events", in: format).text
+                    : events.text(in: format, of: "line", none: "no events", isWide: flags.wide)
+            )
         }
     }
 }
@@ -50,25 +35,43 @@ extension EventRowCursor: ExpressibleByArgument {
 }
 
 extension EventRow {
-    fileprivate var json: JSON {
-        .object(
-            event.summary + [
-                .init("application", waiting.map { .string($0.application) } ?? .null),
-                .init("state", .string(waiting?.state ?? "delivered")),
-                .init("attempts", waiting.map { .integer($0.attempts) } ?? .null),
-                .init("due_at", waiting.map { .string($0.dueAt.timestamp) } ?? .null),
-                .init("last_error", waiting?.lastError.map(JSON.string) ?? .null),
-            ]
+    fileprivate static var format: ListFormat<EventRow> {
+        ListFormat(
+            [
+                .init("ID") { .init(id: $0.event.id) }, .text("TYPE", \.event.type),
+                .init("ACCOUNT") { .init(id: $0.event.account) }, .text("SEQUENCE", \.event.sequence.description),
+                .time("CREATED", \.event.createdAt), .text("APPLICATION", \.waiting?.application),
+                .init("STATE") { .init($0.state, $0.state == "failed" ? .red : .plain) },
+                .text("ATTEMPTS", \.waiting?.attempts.description), .time("DUE", \.nextAttempt),
+                .text("LAST ERROR", \.waiting?.lastError),
+            ],
+            omittingIfNarrow: ["SEQUENCE", "ATTEMPTS", "CREATED", "ACCOUNT"],
+            fields: AccountEvent.fields.map { field in .init(field.name) { field.value($0.event) } } + deliveryFields
         )
     }
+
+    private static var deliveryFields: [ListField<EventRow>] {
+        [
+            .text("application", \.waiting?.application), .text("state", \.state),
+            .integer("attempts", \.waiting?.attempts), .time("due_at", \.waiting?.dueAt),
+            .text("last_error", \.waiting?.lastError),
+        ]
+    }
+
+    private var state: String { waiting?.state ?? "delivered" }
+
+    /// The time of the next attempt; nil if there is none.
+    private var nextAttempt: Date? { state == "waiting" ? waiting?.dueAt : nil }
 }
 
 extension AccountEvent {
     /// The members of the event in the JSON output of commands.
-    var summary: [JSON.Member] {
+    static var fields: [ListField<AccountEvent>] {
         [
-            .init("id", .string("\(id)")), .init("type", .string(type)), .init("account", .string("\(account)")),
-            .init("sequence", .integer(sequence)), .init("created_at", .string(createdAt.timestamp)),
+            .text("id", \.id.description), .text("type", \.type), .text("account", \.account.description),
+            .integer("sequence", \.sequence), .time("created_at", \.createdAt),
         ]
     }
+
+    var summary: [JSON.Member] { Self.fields.map { $0.member(of: self) } }
 }

@@ -27,31 +27,14 @@ extension KeyCommands.Signing {
 
         func run() async throws {
             let (keys, now) = try await flags.withOperator(needsKeys: false) { try await $0.signingKeys() }
+            let format = ListedSigningKey.format
             if flags.json {
-                print(JSON.object([.init("keys", .array(keys.map(Self.json)))]).text)
+                print(JSON.object([.init("keys", .array(keys.map(format.json(of:))))]).text)
             } else if keys.isEmpty {
                 print("no signing keys: a server makes them when it needs them")
             } else {
-                let rows = keys.map { key -> [Table.Cell] in
-                    [
-                        .init(key.kid), .init(key.algorithm), .init(key.state), .init(key.isPublished ? "yes" : "no"),
-                        .init(relative(key.createdAt, to: now)),
-                        .init(key.liveAt.map { relative($0, to: now) } ?? "-"),
-                        .init(key.retiredAt.map { relative($0, to: now) } ?? "-"),
-                    ]
-                }
-                let header = ["KID", "ALGORITHM", "STATE", "PUBLISHED", "CREATED", "LIVE", "RETIRED"]
-                print(Table(header, rows).text(isWide: flags.wide))
+                print(format.table(of: keys, at: now).text(isWide: flags.wide))
             }
-        }
-
-        private static func json(_ key: ListedSigningKey) -> JSON {
-            [
-                "kid": .string(key.kid), "algorithm": .string(key.algorithm), "state": .string(key.state),
-                "published": .bool(key.isPublished), "created_at": .string(key.createdAt.timestamp),
-                "live_at": key.liveAt.map { .string($0.timestamp) } ?? .null,
-                "retired_at": key.retiredAt.map { .string($0.timestamp) } ?? .null,
-            ]
         }
     }
 
@@ -104,5 +87,22 @@ extension KeyCommands.Signing {
             case .database(let error): error
             }
         }
+    }
+}
+
+extension ListedSigningKey {
+    fileprivate static var format: ListFormat<ListedSigningKey> {
+        ListFormat(
+            [
+                .text("KID", \.kid), .text("ALGORITHM", \.algorithm), .text("STATE", \.state),
+                .text("PUBLISHED") { $0.isPublished ? "yes" : "no" }, .time("CREATED", \.createdAt),
+                .time("LIVE", \.liveAt), .time("RETIRED", \.retiredAt),
+            ],
+            fields: [
+                .text("kid", \.kid), .text("algorithm", \.algorithm), .text("state", \.state),
+                .init("published") { .bool($0.isPublished) }, .time("created_at", \.createdAt),
+                .time("live_at", \.liveAt), .time("retired_at", \.retiredAt),
+            ]
+        )
     }
 }

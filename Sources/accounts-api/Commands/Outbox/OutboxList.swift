@@ -1,5 +1,6 @@
 import Accounts
 import ArgumentParser
+import Foundation
 
 extension OutboxCommands {
     struct List: AsyncParsableCommand {
@@ -33,26 +34,12 @@ extension OutboxCommands {
                 filter.draft = try await draft?.find(by: admin)
                 return try await admin.mails(filter, limit: page.limit, after: page.after?.id)
             }
-            print(flags.json ? mails.json("mails", \.json).text : Self.text(of: mails, isWide: flags.wide))
-        }
-
-        private static func text(of page: ListPage<OutboxRow>, isWide: Bool) -> String {
-            if page.total == 0 { return "no mail" }
-            let rows = page.items.map { mail in
-                [
-                    .init(id: mail.id), .init(mail.state.rawValue, mail.state == .dead ? .red : .plain),
-                    .init(mail.template),
-                    .init(mail.recipient ?? ""), mail.draft.map { .init(id: $0) } ?? "",
-                    "\(mail.attempts)", .init(relative(mail.createdAt, to: mail.now)),
-                    .init(mail.state == .waiting ? relative(mail.dueAt, to: mail.now) : ""),
-                    .init(mail.lastError ?? ""),
-                ] as [Table.Cell]
-            }
-            let header = [
-                "ID", "STATE", "TEMPLATE", "RECIPIENT", "DRAFT", "ATTEMPTS", "CREATED", "DUE", "LAST ERROR",
-            ]
-            let table = Table(header, rows, omittingIfNarrow: ["ATTEMPTS", "CREATED", "DRAFT"])
-            return "\(table.text(isWide: isWide))\n\n\(page.summary(of: "mail"))"
+            let format = OutboxRow.format
+            print(
+                flags.json
+                    ? mails.json("mails", in: format).text
+                    : mails.text(in: format, of: "mail", none: "no mail", isWide: flags.wide)
+            )
         }
     }
 }
@@ -60,15 +47,29 @@ extension OutboxCommands {
 extension OutboxRow.State: ExpressibleByArgument {}
 
 extension OutboxRow {
-    var json: JSON {
-        [
-            "id": .string("\(id)"), "state": .string(state.rawValue), "template": .string(template),
-            "to": recipient.map(JSON.string) ?? .null, "draft": draft.map { .string("\($0)") } ?? .null,
-            "account": account.map { .string("\($0)") } ?? .null,
-            "attempts": .integer(attempts), "created_at": .string(createdAt.timestamp),
-            "due_at": state == .waiting ? .string(dueAt.timestamp) : .null,
-            "finished_at": finishedAt.map { .string($0.timestamp) } ?? .null,
-            "last_error": lastError.map(JSON.string) ?? .null, "reply": reply.map(JSON.string) ?? .null,
-        ]
+    fileprivate static var format: ListFormat<OutboxRow> {
+        ListFormat(
+            [
+                .init("ID") { .init(id: $0.id) },
+                .init("STATE") { .init($0.state.rawValue, $0.state == .dead ? .red : .plain) },
+                .text("TEMPLATE", \.template), .text("RECIPIENT", \.recipient),
+                .init("DRAFT") { mail in mail.draft.map { Table.Cell(id: $0) } ?? "" },
+                .text("ATTEMPTS", \.attempts.description), .time("CREATED", \.createdAt), .time("DUE", \.nextAttempt),
+                .text("LAST ERROR", \.lastError),
+            ],
+            omittingIfNarrow: ["ATTEMPTS", "CREATED", "DRAFT"],
+            fields: [
+                .text("id", \.id.description), .text("state", \.state.rawValue), .text("template", \.template),
+                .text("to", \.recipient), .text("draft", \.draft?.description),
+                .text("account", \.account?.description),
+                .integer("attempts", \.attempts), .time("created_at", \.createdAt), .time("due_at", \.nextAttempt),
+                .time("finished_at", \.finishedAt), .text("last_error", \.lastError), .text("reply", \.reply),
+            ]
+        )
     }
+
+    /// The time of the next attempt; nil if there is none, because the mail is delivered or dead.
+    private var nextAttempt: Date? { state == .waiting ? dueAt : nil }
+
+    var json: JSON { Self.format.json(of: self) }
 }

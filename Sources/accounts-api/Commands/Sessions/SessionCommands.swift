@@ -26,27 +26,12 @@ struct SessionCommands: AsyncParsableCommand {
             let (sessions, now) = try await flags.withOperator(writesAudit: account.isSearch) { admin in
                 try await admin.sessions(of: account.find(by: admin))
             }
+            let format = ListedSession.format
             if flags.json {
-                print(JSON.array(sessions.map(Self.json)).text)
+                print(JSON.array(sessions.map(format.json(of:))).text)
             } else {
-                let rows = sessions.map { session -> [Table.Cell] in
-                    [
-                        .init("\(session.id)"), .init(session.network ?? "?"),
-                        .init(session.browser.map { BrowserName.of($0) } ?? "?"),
-                        .init(relative(session.createdAt, to: now)), .init(relative(session.lastSeenAt, to: now)),
-                    ]
-                }
-                print(Table(["SESSION", "NETWORK", "BROWSER", "CREATED", "USED"], rows).text(isWide: flags.wide))
+                print(format.table(of: sessions, at: now).text(isWide: flags.wide))
             }
-        }
-
-        private static func json(_ session: ListedSession) -> JSON {
-            [
-                "id": .string("\(session.id)"), "network": session.network.map(JSON.string) ?? .null,
-                "browser": session.browser.map { .string(BrowserName.of($0)) } ?? .null,
-                "created_at": .string(session.createdAt.timestamp),
-                "last_seen_at": .string(session.lastSeenAt.timestamp),
-            ]
         }
     }
 
@@ -87,4 +72,21 @@ struct SessionCommands: AsyncParsableCommand {
             )
         }
     }
+}
+
+extension ListedSession {
+    fileprivate static var format: ListFormat<ListedSession> {
+        ListFormat(
+            [
+                .text("SESSION", \.id.description), .text("NETWORK") { $0.network ?? "?" },
+                .text("BROWSER") { $0.browserName ?? "?" }, .time("CREATED", \.createdAt), .time("USED", \.lastSeenAt),
+            ],
+            fields: [
+                .text("id", \.id.description), .text("network", \.network), .text("browser", \.browserName),
+                .time("created_at", \.createdAt), .time("last_seen_at", \.lastSeenAt),
+            ]
+        )
+    }
+
+    private var browserName: String? { browser.map(BrowserName.of) }
 }
