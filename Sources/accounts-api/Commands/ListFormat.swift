@@ -3,11 +3,11 @@ import Foundation
 
 /// How a command prints the items of a list: the columns of the table, and the members of an item in the JSON output.
 struct ListFormat<Item> {
-    private let columns: [ListColumn<Item>]
-    private let dispensable: [String]
-    private let fields: [ListField<Item>]
+    let columns: [ListColumn<Item>]
+    /// The names of columns that a narrow table may omit, the first one first.
+    let dispensable: [String]
+    let fields: [ListField<Item>]
 
-    /// - Parameter dispensable: the names of columns that a narrow table may omit, the first one first.
     init(
         _ columns: [ListColumn<Item>],
         omittingIfNarrow dispensable: [String] = [],

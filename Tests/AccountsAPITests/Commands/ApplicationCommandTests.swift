@@ -132,6 +132,16 @@ struct ApplicationCommandTests {
             ]
             let listed = try json.json
             #expect(listed == expected)
+            let chosen = try await CommandRun.of(
+                ["applications", "list", "--columns", "id,redirect-uris"],
+                settings: ["APPLICATIONS_FILE": file]
+            )
+            #expect(chosen.output == "ID    REDIRECT URIS\nshop  https://shop.example/callback\n")
+            let fields = try await CommandRun.of(
+                ["applications", "list", "--json", "--fields", "client,id"],
+                settings: ["APPLICATIONS_FILE": file]
+            )
+            #expect(fields.output == #"[{"client":"confidential","id":"shop"}]"# + "\n")
             for output in [run.output, json.output] {
                 #expect(!output.contains(Self.secret) && !output.contains("whsec"))
             }

@@ -19,14 +19,15 @@ extension AccountCommands {
         @Option(help: "Only the account with this e-mail address.") var email: String?
         @Option(help: "Only the account with this username.") var username: String?
         @OptionGroup var page: PageFlags<IDArgument<Account>>
+        @OptionGroup var list: ListFlags
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
+            let format = try AccountSummary.format.chosen(by: list, asJSON: flags.json)
             let filter = try filter
             let accounts = try await flags.withOperator(writesAudit: !filter.identifiers.isEmpty, needsKeys: false) {
                 try await $0.accounts(filter, limit: page.limit, after: page.after?.id)
             }
-            let format = AccountSummary.format
             print(
                 flags.json
                     ? accounts.json("accounts", in: format).text

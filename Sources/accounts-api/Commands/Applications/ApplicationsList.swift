@@ -15,6 +15,7 @@ extension ApplicationCommands {
         @Option(\.applicationsFile) var applicationsFile: String?
         @Option(\.flow) var flowFile: String?
         @Option(\.publicURL) var publicURL: String?
+        @OptionGroup var list: ListFlags
         @Flag(help: "Prints JSON.") var json = false
 
         func run() async throws {
@@ -22,8 +23,8 @@ extension ApplicationCommands {
                 \.applicationsFile: applicationsFile, \.flow: flowFile, \.publicURL: publicURL,
             ])
             let file = try ApplicationsFile(nil, source)
+            let format = try Application.format(in: file.flow).chosen(by: list, asJSON: json)
             let applications = try file.read().all
-            let format = Application.format(in: file.flow)
             print(
                 json
                     ? JSON.array(applications.map(format.json(of:))).text

@@ -21,14 +21,15 @@ extension AuditCommands {
             IDArgument<AuditRecord>?
         @Option(help: "Only records written within this time, such as 30d.") var since: DurationArgument?
         @OptionGroup var page: PageFlags<Int>
+        @OptionGroup var list: ListFlags
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
+            let format = try AuditRecord.format.chosen(by: list, asJSON: flags.json)
             let filter = AuditFilter(name: by, act: act, subject: subject?.id.rawValue, since: since?.duration)
             let records = try await flags.withOperator(needsKeys: false) {
                 try await $0.audit(filter, limit: page.limit, after: page.after)
             }
-            let format = AuditRecord.format
             print(
                 flags.json
                     ? records.json("records", in: format).text

@@ -20,15 +20,16 @@ extension DraftCommands {
         @Option(help: "Only drafts created longer ago than this, such as 2h.") var olderThan: DurationArgument?
         @Option(help: "Only drafts with this e-mail address.") var email: String?
         @OptionGroup var page: PageFlags<IDArgument<Draft>>
+        @OptionGroup var list: ListFlags
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
+            let format = try DraftSummary.format.chosen(by: list, asJSON: flags.json)
             let filter = try DraftFilter(state: state, step: step, olderThan: olderThan, email: email)
             let drafts = try await flags.withOperator(writesAudit: email != nil) {
                 try await $0.check(step: step)
                 return try await $0.drafts(filter, limit: page.limit, after: page.after?.id)
             }
-            let format = DraftSummary.format
             print(
                 flags.json
                     ? drafts.json("drafts", in: format).text

@@ -14,13 +14,14 @@ extension EventCommands {
 
         @Flag(help: "Only events for which an application waits.") var undelivered = false
         @OptionGroup var page: PageFlags<EventRowCursor>
+        @OptionGroup var list: ListFlags
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
+            let format = try EventRow.format.chosen(by: list, asJSON: flags.json)
             let events = try await flags.withOperator(needsKeys: false) {
                 try await $0.events(isUndelivered: undelivered, limit: page.limit, after: page.after)
             }
-            let format = EventRow.format
             print(
                 flags.json
                     ? events.json("events", in: format).text

@@ -23,11 +23,12 @@ extension KeyCommands.Signing {
                 """
         )
 
+        @OptionGroup var list: ListFlags
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
+            let format = try ListedSigningKey.format.chosen(by: list, asJSON: flags.json)
             let (keys, now) = try await flags.withOperator(needsKeys: false) { try await $0.signingKeys() }
-            let format = ListedSigningKey.format
             if flags.json {
                 print(JSON.object([.init("keys", .array(keys.map(format.json(of:))))]).text)
             } else if keys.isEmpty {

@@ -26,15 +26,16 @@ extension OutboxCommands {
         var draft: DraftReference?
         @Option(help: "Only mail of this e-mail address, as described above.") var email: String?
         @OptionGroup var page: PageFlags<IDArgument<Outbox>>
+        @OptionGroup var list: ListFlags
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
+            let format = try OutboxRow.format.chosen(by: list, asJSON: flags.json)
             var filter = OutboxFilter(state: state, email: try email.map(emailAddress))
             let mails = try await flags.withOperator(writesAudit: email != nil || draft?.isSearch == true) { admin in
                 filter.draft = try await draft?.find(by: admin)
                 return try await admin.mails(filter, limit: page.limit, after: page.after?.id)
             }
-            let format = OutboxRow.format
             print(
                 flags.json
                     ? mails.json("mails", in: format).text

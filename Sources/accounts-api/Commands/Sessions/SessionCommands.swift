@@ -20,13 +20,14 @@ struct SessionCommands: AsyncParsableCommand {
         )
 
         @Argument(help: AccountReference.help) var account: AccountReference
+        @OptionGroup var list: ListFlags
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
+            let format = try ListedSession.format.chosen(by: list, asJSON: flags.json)
             let (sessions, now) = try await flags.withOperator(writesAudit: account.isSearch) { admin in
                 try await admin.sessions(of: account.find(by: admin))
             }
-            let format = ListedSession.format
             if flags.json {
                 print(JSON.array(sessions.map(format.json(of:))).text)
             } else {

@@ -1,0 +1,109 @@
+import Accounts
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("The options of lists", .freshDatabase, .timeLimit(.minutes(5)))
+struct ListOptionTests {
+    private func words(_ run: CommandRun) -> [String] {
+        run.output.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
+    }
+
+    // MARK: - Columns and fields
+
+    @Test func `--columns chooses the columns of a table and their order`() async throws {
+        try await TestSignups.with { service in
+            let kim = try await service.fill(service.start(), through: "code")
+            for columns in ["step,ID,Expires", "step, id ,expires,step"] {
+                let run = try await CommandRun.byMina("drafts", "list", "--columns", columns)
+                #expect(words(run) == ["STEP ID EXPIRES", "password \(kim.id) in 24 h", "1 of 1 draft"])
+            }
+            for name in ["last_error", "last-error", "LAST ERROR"] {
+                let run = try await CommandRun.byMina("outbox", "list", "--columns", "state,\(name)")
+                #expect(words(run).prefix(2) == ["STATE LAST ERROR", "delivered"])
+            }
+        }
+    }
+
+    @Test func `a narrow table omits no column that was chosen`() async throws {
+        try await TestSignups.with { service in
+            _ = try await service.fill(service.start(), through: "code")
+            let terminal = try TerminalSession(
+                columns: 70,
+                lines: 24,
+                ["drafts", "list", "--columns", "id,address,updated,failures,created,expires,step"],
+                settings: [
+                    "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys, "USER": "mina",
+                ]
+            )
+            let screen = try await terminal.expect("1 of 1 draft")
+            #expect(screen.text.contains("UPDATED") && screen.text.contains("FAILURES"), "\(screen.text)")
+            #expect(try await terminal.end().status == 0)
+        }
+    }
+
+    @Test func `--fields chooses the members of each item of the JSON output and their order`() async throws {
+        try await TestSignups.with { service in
+            let kim = try await service.fill(service.start(), through: "code")
+            let run = try await CommandRun.byMina("drafts", "list", "--json", "--fields", "step,id")
+            #expect(
+                run.output == #"{"drafts":[{"step":"password","id":"\#(kim.id)"}],"total":1,"next":null}"# + "\n"
+            )
+            let none = try await CommandRun.byMina("audit", "list", "--json", "--fields", "at,act")
+            #expect(none.output == #"{"records":[],"total":0,"next":null}"# + "\n")
+        }
+    }
+
+    /// Nothing listens there, so a command that asks the database fails with another status.
+    private static let noDatabase = ["DATABASE_URL": "host=/nowhere"]
+
+    @Test(arguments: [
+        (["drafts", "list"], "id, state, step, address, failures, created, updated, expires"),
+        (["accounts", "list"], "id, created, state, address, username, factors, last_used"),
+        (["sessions", "list", "kim"], "session, network, browser, created, used"),
+        (["audit", "list"], "at, operator, role, act, subject"),
+        (["outbox", "list"], "id, state, template, recipient, draft, attempts, created, due, last_error"),
+        (
+            ["events", "list"],
+            "id, type, account, sequence, created, application, state, attempts, due, last_error"
+        ),
+        (["keys", "signing", "list"], "kid, algorithm, state, published, created, live, retired"),
+        (
+            ["applications", "list", "--applications-file", "docs/applications.yaml"],
+            "id, name, client, claims, events, redirect_uris"
+        ),
+    ])
+    func `an unknown column is a usage error that lists the columns`(list: [String], columns: String) async throws {
+        let run = try await CommandRun.byMina(list + ["--columns", "nosuch"], settings: Self.noDatabase)
+        #expect(run.status == 2 && run.output.isEmpty)
+        #expect(run.errorOutput.hasPrefix("Error: unknown column \"nosuch\": the list has \(columns)\n"))
+    }
+
+    @Test(arguments: [
+        (["drafts", "list"], "id, state, step, email, revision, failures, created_at, updated_at, expires_at"),
+        (["accounts", "list"], "id, created_at, state, email, username, factors, last_used_at"),
+        (["sessions", "list", "kim"], "id, network, browser, created_at, last_seen_at"),
+        (["audit", "list"], "number, at, operator, role, act, subject"),
+        (["keys", "signing", "list"], "kid, algorithm, state, published, created_at, live_at, retired_at"),
+    ])
+    func `an unknown field is a usage error that lists the fields`(list: [String], fields: String) async throws {
+        let run = try await CommandRun.byMina(list + ["--json", "--fields", "nosuch"], settings: Self.noDatabase)
+        let error = try run.errorJSON["error"]
+        #expect(run.status == 2 && error?["code"] == "usage")
+        #expect(error?["message"]?.string == "unknown field \"nosuch\": the list has \(fields)")
+    }
+
+    @Test(arguments: [
+        (["--json", "--columns", "id"], "--columns is for the table: with --json, pass --fields"),
+        (["--fields", "id"], "--fields needs --json: for the table, pass --columns"),
+        (["--columns", "id,"], "unknown column \"\": the list has id, "),
+    ])
+    func `an option for the other form of output and an empty name are usage errors`(
+        options: [String],
+        message: String
+    ) async throws {
+        let run = try await CommandRun.byMina(["drafts", "list"] + options, settings: Self.noDatabase)
+        #expect(run.status == 2 && run.errorOutput.contains(message))
+    }
+}
