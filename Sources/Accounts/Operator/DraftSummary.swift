@@ -14,16 +14,28 @@ package enum DraftState: String, CaseIterable, Sendable {
 package struct DraftFilter: Sendable {
     package var state: DraftState?
     package var step: String?
+    /// Selects drafts whose age is at most this.
+    package var since: Duration?
     /// Selects drafts whose age is more than this.
     package var olderThan: Duration?
+    /// Selects drafts whose last change is at least this long ago.
+    package var idle: Duration?
     /// Selects drafts with this address. Committed drafts never match, because they no longer have an address.
     package var email: EmailAddress?
 
-    package init(state: DraftState? = nil, step: String? = nil, olderThan: Duration? = nil, email: EmailAddress? = nil)
-    {
+    package init(
+        state: DraftState? = nil,
+        step: String? = nil,
+        since: Duration? = nil,
+        olderThan: Duration? = nil,
+        idle: Duration? = nil,
+        email: EmailAddress? = nil
+    ) {
         self.state = state
         self.step = step
+        self.since = since
         self.olderThan = olderThan
+        self.idle = idle
         self.email = email
     }
 }
@@ -149,7 +161,9 @@ extension Operator {
             if wantedState != .committed { all = "\(all) AND account_id IS NULL" }
         }
         if let step = filter.step { all = "\(all) AND step = \(step)" }
+        if let age = filter.since { all = "\(all) AND created_at >= now() - make_interval(secs => \(age.seconds))" }
         if let age = filter.olderThan { all = "\(all) AND created_at < now() - make_interval(secs => \(age.seconds))" }
+        if let time = filter.idle { all = "\(all) AND updated_at <= now() - make_interval(secs => \(time.seconds))" }
         if let email = filter.email {
             all = "\(all) AND email_digest = ANY (\(ByteStrings(signups.addressDigests(email))))"
         }

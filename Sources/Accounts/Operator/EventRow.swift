@@ -48,16 +48,19 @@ extension Operator {
     ///
     /// - Parameters:
     ///   - isUndelivered: whether to leave out events that all applications have received.
+    ///   - age: the maximum age of an event; nil for all events.
     ///   - limit: the maximum number of rows on the page.
     ///   - cursor: the last row of the previous page; nil for the first page.
     package func events(
         isUndelivered: Bool,
+        since age: Duration? = nil,
         limit: Int,
         after cursor: EventRowCursor? = nil
     ) async throws(DatabaseError) -> ListPage<EventRow> {
-        let matching: SQL = """
+        var matching: SQL = """
             events LEFT JOIN deliveries ON event = id WHERE (event IS NOT NULL OR NOT \(isUndelivered))
             """
+        if let age { matching = "\(matching) AND created_at >= now() - make_interval(secs => \(age.seconds))" }
         let columns: SQL = """
             id, type, events.sequence, created_at, events.account, application, state, attempts, due_at, last_error
             """

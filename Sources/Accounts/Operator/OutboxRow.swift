@@ -39,11 +39,18 @@ package struct OutboxFilter: Sendable {
     package var state: OutboxRow.State?
     /// Selects mails that this draft has caused.
     package var draft: ID<Draft>?
+    /// Selects mails whose age is at most this.
+    package var since: Duration?
     /// Selects waiting mails to this address, and all mails of its account and of unfinished drafts with it.
     package var email: EmailAddress?
 
-    package init(state: OutboxRow.State? = nil, draft: ID<Draft>? = nil, email: EmailAddress? = nil) {
-        (self.state, self.draft, self.email) = (state, draft, email)
+    package init(
+        state: OutboxRow.State? = nil,
+        draft: ID<Draft>? = nil,
+        since: Duration? = nil,
+        email: EmailAddress? = nil
+    ) {
+        (self.state, self.draft, self.since, self.email) = (state, draft, since, email)
     }
 }
 
@@ -105,6 +112,7 @@ extension Operator {
         var all: SQL = "true"
         if let state = filter.state { all = "\(all) AND state = \(state.rawValue)" }
         if let draft = filter.draft { all = "\(all) AND draft = \(draft)" }
+        if let age = filter.since { all = "\(all) AND created_at >= now() - make_interval(secs => \(age.seconds))" }
         if let email = filter.email {
             let digests = ByteStrings(signups.outbox.recipientDigests(of: email))
             all = """

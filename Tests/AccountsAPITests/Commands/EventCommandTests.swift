@@ -82,6 +82,12 @@ struct EventCommandTests {
         let last = words(try await CommandRun.byMina("events", "list", "--limit", "1", "--after", "\(failed)/shop"))
         #expect(last == [list[0], list[3], "1 of 3 lines"])
 
+        try session.run("UPDATE events SET created_at = now() - interval '3 hours' WHERE id = '\(delivered)'")
+        let recent = try await CommandRun.byMina("events", "list", "--since", "2h", "--json").json
+        #expect(recent["events"]?.texts(of: "id") == [waiting, failed] && recent["total"] == 2)
+        let failures = try await CommandRun.byMina("events", "list", "--since", "4h", "--undelivered", "--json").json
+        #expect(failures["events"]?.texts(of: "id") == [waiting, failed])
+
         let page = try await CommandRun.byMina("events", "list", "--json").json
         #expect(page["total"] == 3 && page["next"] == .null)
         let json = try #require(page["events"])

@@ -10,6 +10,48 @@ struct ListOptionTests {
         run.output.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
     }
 
+    // MARK: - Times
+
+    @Test func `drafts are selected by the time of their start and of their last change`() async throws {
+        try await TestSignups.with { service in
+            let kim = try await service.fill(service.start(), through: "email")
+            let lee = try await service.start()
+            try TestSupport.Session().run(
+                """
+                UPDATE drafts SET created_at = now() - interval '3 hours', updated_at = now() - interval '90 minutes'
+                 WHERE id = '\(kim.id)'
+                """
+            )
+            for (options, found) in [
+                (["--since", "2h"], [lee]), (["--since", "4h"], [lee, kim]), (["--idle", "1h"], [kim]),
+                (["--idle", "2h"], []), (["--since", "4h", "--older-than", "2h"], [kim]),
+                (["--since", "2h", "--idle", "1h"], []),
+            ] {
+                let run = try await CommandRun.byMina(["drafts", "list", "--json"] + options)
+                #expect(try run.json["drafts"]?.texts(of: "id") == found.map { "\($0.id)" }, "\(options)")
+            }
+        }
+    }
+
+    @Test func `mail is selected by its time`() async throws {
+        try await TestSignups.with { service in
+            let kim = try await service.fill(service.start(), through: "email")
+            try TestSupport.Session().run("UPDATE outbox SET created_at = now() - interval '3 hours'")
+            let lee = try await service.fill(service.start(), through: "email", email: "lee@example.com")
+            for (since, found) in [("2h", [lee]), ("4h", [lee, kim])] {
+                let run = try await CommandRun.byMina("outbox", "list", "--json", "--since", since)
+                #expect(try run.json["mails"]?.texts(of: "draft") == found.map { "\($0.id)" }, "\(since)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ["drafts", "list", "--idle", "0h"], ["outbox", "list", "--since", "x"], ["events", "list", "--since", "1"],
+    ])
+    func `an invalid duration is a usage error`(arguments: [String]) async throws {
+        #expect(try await CommandRun.byMina(arguments).status == 2)
+    }
+
     // MARK: - Columns and fields
 
     @Test func `--columns chooses the columns of a table and their order`() async throws {

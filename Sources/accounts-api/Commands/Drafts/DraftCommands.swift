@@ -12,8 +12,22 @@ struct DraftCommands: AsyncParsableCommand {
 extension DraftState: ExpressibleByArgument {}
 
 extension DraftFilter {
-    init(state: DraftState? = nil, step: String? = nil, olderThan: DurationArgument?, email: String?) throws {
-        self.init(state: state, step: step, olderThan: olderThan?.duration, email: try email.map(emailAddress))
+    init(
+        state: DraftState?,
+        step: String?,
+        since: DurationArgument? = nil,
+        olderThan: DurationArgument?,
+        idle: DurationArgument? = nil,
+        email: String?
+    ) throws {
+        self.init(
+            state: state,
+            step: step,
+            since: since?.duration,
+            olderThan: olderThan?.duration,
+            idle: idle?.duration,
+            email: try email.map(emailAddress)
+        )
     }
 }
 

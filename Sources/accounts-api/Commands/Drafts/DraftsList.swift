@@ -9,7 +9,7 @@ extension DraftCommands {
                 --email writes an audit record.
 
                 EXAMPLES
-                  accounts-api drafts list --state open --older-than 2h
+                  accounts-api drafts list --state open --idle 2h
                   accounts-api drafts list --email kim@example.com --json
                 """
         )
@@ -17,7 +17,10 @@ extension DraftCommands {
         @Option(help: "Only drafts in this state: \(DraftState.allCases.map(\.rawValue).joined(separator: ", ")).")
         var state: DraftState?
         @Option(help: "Only drafts at this step; review for drafts that are ready to commit.") var step: String?
+        @Option(help: "Only drafts created within this time, such as 2h.") var since: DurationArgument?
         @Option(help: "Only drafts created longer ago than this, such as 2h.") var olderThan: DurationArgument?
+        @Option(help: "Only drafts that nobody has changed for at least this time, such as 2h.")
+        var idle: DurationArgument?
         @Option(help: "Only drafts with this e-mail address.") var email: String?
         @OptionGroup var page: PageFlags<IDArgument<Draft>>
         @OptionGroup var list: ListFlags
@@ -25,7 +28,14 @@ extension DraftCommands {
 
         func run() async throws {
             let format = try DraftSummary.format.chosen(by: list, asJSON: flags.json)
-            let filter = try DraftFilter(state: state, step: step, olderThan: olderThan, email: email)
+            let filter = try DraftFilter(
+                state: state,
+                step: step,
+                since: since,
+                olderThan: olderThan,
+                idle: idle,
+                email: email
+            )
             let drafts = try await flags.withOperator(writesAudit: email != nil) {
                 try await $0.check(step: step)
                 return try await $0.drafts(filter, limit: page.limit, after: page.after?.id)

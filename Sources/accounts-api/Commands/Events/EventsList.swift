@@ -13,6 +13,7 @@ extension EventCommands {
         )
 
         @Flag(help: "Only events for which an application waits.") var undelivered = false
+        @Option(help: "Only events written within this time, such as 2h.") var since: DurationArgument?
         @OptionGroup var page: PageFlags<EventRowCursor>
         @OptionGroup var list: ListFlags
         @OptionGroup var flags: OperatorFlags
@@ -20,7 +21,12 @@ extension EventCommands {
         func run() async throws {
             let format = try EventRow.format.chosen(by: list, asJSON: flags.json)
             let events = try await flags.withOperator(needsKeys: false) {
-                try await $0.events(isUndelivered: undelivered, limit: page.limit, after: page.after)
+                try await $0.events(
+                    isUndelivered: undelivered,
+                    since: since?.duration,
+                    limit: page.limit,
+                    after: page.after
+                )
             }
             print(
                 flags.json

@@ -24,6 +24,7 @@ extension OutboxCommands {
                 "Only mail that this draft has caused. Pass the draft's id or its first digits, its address or its username."
         )
         var draft: DraftReference?
+        @Option(help: "Only mail written within this time, such as 2h.") var since: DurationArgument?
         @Option(help: "Only mail of this e-mail address, as described above.") var email: String?
         @OptionGroup var page: PageFlags<IDArgument<Outbox>>
         @OptionGroup var list: ListFlags
@@ -31,7 +32,7 @@ extension OutboxCommands {
 
         func run() async throws {
             let format = try OutboxRow.format.chosen(by: list, asJSON: flags.json)
-            var filter = OutboxFilter(state: state, email: try email.map(emailAddress))
+            var filter = OutboxFilter(state: state, since: since?.duration, email: try email.map(emailAddress))
             let mails = try await flags.withOperator(writesAudit: email != nil || draft?.isSearch == true) { admin in
                 filter.draft = try await draft?.find(by: admin)
                 return try await admin.mails(filter, limit: page.limit, after: page.after?.id)
