@@ -57,29 +57,33 @@ package struct DraftSummary: Sendable {
 }
 
 extension Operator {
-    /// Returns the newest drafts that match the filter, newest first. A search for an address writes audit records.
+    /// Returns the first drafts that match the filter. A search for an address writes audit records.
     ///
     /// - Parameters:
     ///   - limit: the maximum number of drafts on the page.
-    ///   - cursor: the last draft of the previous page; nil for the first page.
+    ///   - cursor: the last draft of the previous page, in a list with the same order; nil for the first page.
     package func drafts(
         _ filter: DraftFilter,
+        by order: DraftOrder = .created,
         limit: Int,
-        after cursor: ID<Draft>? = nil
+        after cursor: DraftCursor? = nil
     ) async throws(DatabaseError) -> ListPage<DraftSummary> {
+        precondition(cursor.map { $0.order == order } ?? true, "the cursor is of a list with another order")
         let matching: SQL = "drafts, \(expiry) WHERE \(condition(filter))"
-        let rest: SQL = cursor.map { "\(matching) AND id < \($0)" } ?? matching
+        let rest: SQL = cursor.map { "\(matching) AND \($0.condition)" } ?? matching
         let select = ListPage<DraftSummary>.select(
             summary,
             from: matching,
-            after: cursor.map { "id < \($0)" },
-            by: "id DESC",
+            after: cursor?.condition,
+            by: order.columns,
             limit: limit
         )
-        let rows = try await search(filter, select, over: "\(rest) ORDER BY id DESC LIMIT \(limit)")
-        return try ListPage(rows, limit: limit, cursor: { "\($0.id)" }) { columns throws(DatabaseError) in
-            try summary(&columns)
-        }
+        let rows = try await search(filter, select, over: "\(rest) ORDER BY \(order.columns) LIMIT \(limit)")
+        return try ListPage(
+            rows,
+            limit: limit,
+            cursor: { DraftCursor($0, in: order).description }
+        ) { columns throws(DatabaseError) in try summary(&columns) }
     }
 
     /// The steps at which drafts of the flow can be: those of the sign-up, those of other flows such as

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// One page of a list, newest items first, and the length of the whole list at the same moment.
+/// One page of a list, and the length of the whole list at the same moment.
 package struct ListPage<Item: Sendable>: Sendable {
     package let items: [Item]
     /// The number of items on all pages.

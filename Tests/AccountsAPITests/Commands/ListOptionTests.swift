@@ -52,6 +52,83 @@ struct ListOptionTests {
         #expect(try await CommandRun.byMina(arguments).status == 2)
     }
 
+    // MARK: - Order
+
+    /// The ids of three drafts, read in pages of one draft.
+    private func drafts(sortedBy order: String) async throws -> [String?] {
+        var ids: [String?] = []
+        var after: [String] = []
+        for _ in 1...3 {
+            let options = ["--limit", "1", "--sort", order]
+            let page = try await CommandRun.byMina(["drafts", "list", "--json"] + options + after).json
+            ids += page["drafts"]?.texts(of: "id") ?? []
+            after = page["next"]?.string.map { ["--after", $0] } ?? []
+        }
+        #expect(after.isEmpty, "the third page is the last one")
+        return ids
+    }
+
+    @Test func `drafts are sorted by the time of their start, their last change or their end, page by page`()
+        async throws
+    {
+        try await TestSignups.with { service in
+            var ids: [String] = []
+            for name in ["kim", "lee", "park"] {
+                let draft = try await service.fill(service.start(), through: "email", email: "\(name)@example.com")
+                ids.append("\(draft.id)")
+            }
+            // Two drafts are changed at the same time, and the third one a microsecond before.
+            try TestSupport.Session().run(
+                """
+                UPDATE drafts SET updated_at = date_trunc('hour', now()) - interval '654321 microseconds';
+                UPDATE drafts SET updated_at = updated_at - interval '1 microsecond' WHERE id = '\(ids[2])';
+                UPDATE drafts SET ends_at = now() + interval '1 hour' WHERE id = '\(ids[1])'
+                """
+            )
+            #expect(try await drafts(sortedBy: "created") == [ids[2], ids[1], ids[0]])
+            #expect(try await drafts(sortedBy: "updated") == [ids[1], ids[0], ids[2]])
+            #expect(try await drafts(sortedBy: "expires") == [ids[1], ids[2], ids[0]])
+        }
+    }
+
+    @Test func `a search writes audit records about the drafts of its page, whatever the order`() async throws {
+        try await TestSignups.with { service in
+            let older = try await service.fill(service.start(), through: "email")
+            let newer = try await service.fill(service.start(), through: "email")
+            let session = try TestSupport.Session()
+            try session.run("UPDATE drafts SET updated_at = now() - interval '1 hour' WHERE id = '\(newer.id)'")
+            let search = ["drafts", "list", "--email", "kim@example.com", "--limit", "1", "--sort", "updated"]
+            let first = try await CommandRun.byMina(search + ["--json"]).json
+            #expect(first["drafts"]?.texts(of: "id") == ["\(older.id)"])
+            let second = try await CommandRun.byMina(search + ["--after", #require(first["next"]?.string)])
+            #expect(second.output.contains("\(newer.id)"))
+            let records = try session.query("SELECT subject::text FROM audit ORDER BY number")
+            let subjects = try records.map { try $0.decode(String.self) }
+            #expect(subjects == ["\(older.id)", "\(newer.id)"])
+        }
+    }
+
+    @Test(arguments: [
+        (["--sort", "name"], "--sort"),
+        (
+            ["--sort", "expires", "--after", "updated/1784217600123456/01a1fdb2-1117-7906-a197-83af84022e4d"],
+            "this --after is of a list with --sort updated: pass the same --sort"
+        ),
+        (
+            ["--sort", "updated", "--after", "01a1fdb2-1117-7906-a197-83af84022e4d"],
+            "this --after is of a list with --sort created: pass the same --sort"
+        ),
+        (["--after", "updated/x/01a1fdb2-1117-7906-a197-83af84022e4d"], "--after"),
+        (["--after", "created/1/01a1fdb2-1117-7906-a197-83af84022e4d"], "--after"),
+    ])
+    func `an unknown order and a cursor of another order are usage errors`(
+        options: [String],
+        message: String
+    ) async throws {
+        let run = try await CommandRun.byMina(["drafts", "list"] + options, settings: Self.noDatabase)
+        #expect(run.status == 2 && run.errorOutput.contains(message))
+    }
+
     // MARK: - Columns and fields
 
     @Test func `--columns chooses the columns of a table and their order`() async throws {

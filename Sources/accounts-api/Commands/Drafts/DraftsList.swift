@@ -4,12 +4,13 @@ import ArgumentParser
 extension DraftCommands {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists drafts with masked addresses, newest first.",
+            abstract: "Lists drafts with masked addresses, by default the newest first.",
             discussion: """
                 --email writes an audit record.
 
                 EXAMPLES
                   accounts-api drafts list --state open --idle 2h
+                  accounts-api drafts list --sort expires --columns id,step,expires
                   accounts-api drafts list --email kim@example.com --json
                 """
         )
@@ -22,9 +23,17 @@ extension DraftCommands {
         @Option(help: "Only drafts that nobody has changed for at least this time, such as 2h.")
         var idle: DurationArgument?
         @Option(help: "Only drafts with this e-mail address.") var email: String?
-        @OptionGroup var page: PageFlags<IDArgument<Draft>>
+        @Option(help: "What the list is sorted by: the newest, the last changed or the next to expire comes first.")
+        var sort = DraftOrder.created
+        @OptionGroup var page: PageFlags<DraftCursor>
         @OptionGroup var list: ListFlags
         @OptionGroup var flags: OperatorFlags
+
+        func validate() throws {
+            if let order = page.after?.order, order != sort {
+                throw ValidationError("this --after is of a list with --sort \(order.rawValue): pass the same --sort")
+            }
+        }
 
         func run() async throws {
             let format = try DraftSummary.format.chosen(by: list, asJSON: flags.json)
@@ -38,7 +47,7 @@ extension DraftCommands {
             )
             let drafts = try await flags.withOperator(writesAudit: email != nil) {
                 try await $0.check(step: step)
-                return try await $0.drafts(filter, limit: page.limit, after: page.after?.id)
+                return try await $0.drafts(filter, by: sort, limit: page.limit, after: page.after)
             }
             print(
                 flags.json
@@ -47,6 +56,12 @@ extension DraftCommands {
             )
         }
     }
+}
+
+extension DraftOrder: ExpressibleByArgument {}
+
+extension DraftCursor: ExpressibleByArgument {
+    init?(argument: String) { self.init(argument) }
 }
 
 extension DraftState {
