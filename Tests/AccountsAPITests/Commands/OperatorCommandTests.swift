@@ -892,13 +892,28 @@ struct OperatorCommandTests {
 
     @Test func `lists fit a terminal of 80 columns, unless --wide is given`() async throws {
         try await TestSignups.with { service in
+            _ = try await service.signups.commit(service.readyDraft(email: "lee@example.com", username: "lee"))
+            try await service.deliver()
             let draft = try await service.fill(service.start(), through: "email")
+            try await service.deliverNext(to: .refuse("451 4.7.1 <ADDRESS>: Greylisted, please come back later"))
+            try session.run(
+                """
+                INSERT INTO applications (id, events, has_webhook, backchannel_logout)
+                VALUES ('shop', ARRAY['account.disabled'], true, false);
+                SELECT write_event(id, 'account.disabled') FROM accounts;
+                DELETE FROM deliveries;
+                SELECT write_event(id, 'account.disabled') FROM accounts;
+                UPDATE deliveries SET due_at = now() + interval '1 hour', last_error = 'answered 500 after 20 seconds'
+                """
+            )
             let settings = [
                 "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys, "USER": "mina",
             ]
             try await service.signups.funnel.flush(to: service.database)
             for (arguments, line) in [
-                (["drafts", "list"], "1 of 1 draft"), (["drafts", "funnel"], "code "),
+                (["drafts", "list"], "2 of 2 drafts"), (["drafts", "funnel"], "code "),
+                (["outbox", "list"], "3 of 3 mails"), (["events", "list"], "2 of 2 lines"),
+                (["accounts", "list"], "1 of 1 account"),
             ] {
                 let terminal = try TerminalSession(columns: 80, lines: 24, arguments, settings: settings)
                 let screen = try await terminal.expect(line)
@@ -906,7 +921,7 @@ struct OperatorCommandTests {
                 #expect(try await terminal.end().status == 0)
             }
             let wide = try TerminalSession(columns: 80, lines: 24, ["drafts", "list", "--wide"], settings: settings)
-            #expect(try await wide.expect("1 of 1 draft").text.contains("\(draft.id)"))
+            #expect(try await wide.expect("2 of 2 drafts").text.contains("\(draft.id)"))
         }
     }
 

@@ -52,7 +52,7 @@ extension EventRow {
                 .text("ATTEMPTS", \.waiting?.attempts.description), .time("DUE", \.nextAttempt),
                 .text("LAST ERROR", \.waiting?.lastError),
             ],
-            omittingIfNarrow: ["SEQUENCE", "ATTEMPTS", "CREATED", "ACCOUNT"],
+            omittingIfNarrow: ["SEQUENCE", "ATTEMPTS", "CREATED", "ACCOUNT", "DUE"],
             fields: AccountEvent.fields.map { field in .init(field.name) { field.value($0.event) } } + deliveryFields
         )
     }

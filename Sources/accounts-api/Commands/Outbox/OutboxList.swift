@@ -59,7 +59,7 @@ extension OutboxRow {
                 .text("ATTEMPTS", \.attempts.description), .time("CREATED", \.createdAt), .time("DUE", \.nextAttempt),
                 .text("LAST ERROR", \.lastError),
             ],
-            omittingIfNarrow: ["ATTEMPTS", "CREATED", "DRAFT"],
+            omittingIfNarrow: ["ATTEMPTS", "CREATED", "DRAFT", "DUE", "RECIPIENT"],
             fields: [
                 .text("id", \.id.description), .text("state", \.state.rawValue), .text("template", \.template),
                 .text("to", \.recipient), .text("draft", \.draft?.description),
