@@ -73,6 +73,12 @@ package final class Metrics: Sendable {
         "accounts_reaper_sweep_duration_seconds",
         "Time of one sweep for expired data."
     )
+    let signups = Counter(
+        "accounts_signups_total",
+        "Sign-ups that were started, on a page or by a program, and those that became accounts.",
+        labels: ["outcome"],
+        from: [["completed"], ["started"]]
+    )
     let funnel = Counter(
         "accounts_funnel_total",
         "Outcomes at a step; `code` is the reason for a refusal.",
@@ -86,7 +92,7 @@ package final class Metrics: Sendable {
             requests, steps, groups, exchanges, hashes, hashesRefused, images, imagesRefused, mails, events, logouts,
             limits,
             signIns,
-            erased, failures, sweeps, funnel,
+            erased, failures, sweeps, signups, funnel,
         ]
         return all.map(\.family)
     }

@@ -62,7 +62,7 @@ extension Signups {
                 outbox.wakeSender()
                 if draft.step != "review" || draft.flow != flow.id { funnel.entered("review", of: flow) }
                 funnel.answered("review", of: flow, after: draft.now.timeIntervalSince(draft.updatedAt))
-                if flow.purpose == .signup { funnel.entered(Funnel.signIn, of: flow) }
+                funnel.completed(flow)
                 return Commit(account: account, isNew: true, session: session)
             case .limited(let reached): throw .limited(reached)
             case .notMade:

@@ -81,7 +81,7 @@ extension Signups {
         guard let (now, expiresAt) = row else { return nil }
         (draft.now, draft.updatedAt, draft.expiresAt) = (now, now, expiresAt)
         draft.endsAt = now + Double(flow.expiry.absolute.seconds)
-        funnel.entered(draft.step, of: flow)
+        funnel.started(at: draft.step, of: flow)
         return draft
     }
 

@@ -54,6 +54,19 @@ package final class Funnel: Sendable {
         metrics.funnel.add(times, event.flow, event.step, event.outcome.rawValue, event.code)
     }
 
+    /// A draft was started, at this step.
+    func started(at step: String, of flow: Flow) {
+        entered(step, of: flow)
+        if flow.purpose == .signup { metrics.signups.add(1, "started") }
+    }
+
+    /// A sign-up has become an account, so the person can sign in.
+    func completed(_ flow: Flow) {
+        guard flow.purpose == .signup else { return }
+        entered(Self.signIn, of: flow)
+        metrics.signups.add(1, "completed")
+    }
+
     func entered(_ step: String, of flow: Flow) {
         count(Event(flow: flow.id, step: step, outcome: .entered))
     }

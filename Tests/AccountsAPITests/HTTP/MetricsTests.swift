@@ -44,8 +44,12 @@ struct MetricsTests {
             let first = try await kim.open("/signup")
             let refused = try await kim.post("/signup", "\(first.hidden)&email=kim")
             #expect(refused.status == 422 && count("validation-failed") == 1 && count("accepted") == nil)
+            let signups = site.service.signups.metrics.signups
+            #expect(signups.family.samples.map(\.value) == [0, 1], "a refused first answer has started a sign-up")
+            _ = try await kim.post("/signup", "\(first.hidden)&email=kim")
             #expect(try await kim.post("/signup/email", "email=kim%40example.com").path == "/signup/code")
             #expect(count("accepted") == 1)
+            #expect(signups.family.samples.map(\.value) == [0, 1], "a form that is sent again starts nothing")
         }
     }
 
@@ -75,6 +79,7 @@ struct MetricsTests {
             "accounts_step_duration_seconds_count outcome=accepted step=email": 1,
             "accounts_step_duration_seconds_count outcome=validation-failed step=email": 1,
             "accounts_step_duration_seconds_count outcome=accepted step=terms": 1,
+            "accounts_signups_total outcome=started": 2, "accounts_signups_total outcome=completed": 1,
             "accounts_hash_duration_seconds_count": 1, "accounts_hash_refused_total": 0,
             "accounts_hash_queue_depth": 0, "accounts_hash_queue_capacity": 1000, "accounts_census_up": 1,
             "accounts_hash_running": 0, "accounts_database_up": 1,

@@ -38,7 +38,7 @@ extension Signups {
             return (draft, token)
         }
         outbox.wakeSender()
-        funnel.entered(draft.step, of: flow)
+        funnel.started(at: draft.step, of: flow)
         if let draft = await draftIfReadable(token) { return (draft, token) }
         do throws(FindError) { return (try await find(token), token) } catch { throw .find(error) }
     }
