@@ -78,16 +78,18 @@ package enum Calibration {
         return found
     }
 
-    /// Returns the parameters whose memory in KiB times passes is about that number, with as much memory as possible.
+    /// Returns the parameters whose memory in KiB times passes is about that number, with as few passes as the memory
+    /// limit permits. The memory then follows the number in steps of 1 MiB, so a small error of a measurement does not
+    /// change the cost by a whole pass.
     private static func parameters(of work: Double, within maximumMemoryKiB: Int) -> Argon2Parameters {
         let minimum = Argon2Parameters()
         let ceiling = max(maximumMemoryKiB, minimum.memoryKiB)
-        let memory = min(max(Int(work / 2 / 1024) * 1024, minimum.memoryKiB), ceiling)
-        let passes = Int((work / Double(memory)).rounded())
-        return Argon2Parameters(
-            memoryKiB: memory,
-            iterations: min(max(passes, minimum.iterations), Argon2Parameters.ceiling.iterations)
+        let passes = min(
+            max(Int((work / Double(ceiling)).rounded(.up)), minimum.iterations),
+            Argon2Parameters.ceiling.iterations
         )
+        let memory = Int(work / Double(passes) / 1024) * 1024
+        return Argon2Parameters(memoryKiB: min(max(memory, minimum.memoryKiB), ceiling), iterations: passes)
     }
 
     /// What the time of a hash says about parameters that ``parameters(for:maximumMemoryKiB:_:)`` has found.
