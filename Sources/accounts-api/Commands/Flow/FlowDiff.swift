@@ -6,8 +6,8 @@ extension FlowCommands {
         static let configuration = CommandConfiguration(
             abstract: "Compares two flow files, and says what the second one does to the unfinished sign-ups.",
             discussion: """
-                A line begins with + for a field that the second file adds, - for one that it lacks, and ~ for one that \
-                it changes. With --database, the command also counts the sign-ups that would end as soon as a server \
+                A line begins with + for a field or a rule that the second file adds, - for one that it lacks, and ~ for \
+                one that it changes. Texts are not compared. With --database, the command also counts the sign-ups that would end as soon as a server \
                 starts with the second file, and, among the newest 10,000, those with answers that no longer hold and \
                 those that go back to a step. It changes nothing.
 
@@ -38,15 +38,17 @@ extension FlowCommands {
                 return
             }
             print("\(old.id) → \(new.id)")
-            print(changes.isEmpty ? "no field and no lifetime differs" : changes.map(\.text).joined(separator: "\n"))
+            print(
+                changes.isEmpty ? "nothing differs, except perhaps texts" : changes.map(\.text).joined(separator: "\n")
+            )
             if let impact { print("\n\(impact.text)") }
         }
     }
 }
 
-/// A difference between two flows: a lifetime, or a field with its rules.
+/// A difference between two flows: a field with its rules, or a rule of the flow.
 struct FlowChange: Equatable {
-    /// Such as `draft.idle`, or the step and the field, as in `contact.phone`.
+    /// Such as `draft.idle` or `limits.starts`, or the step and the field, as in `contact.phone`.
     let name: String
     /// The rules in each of the two flows; nil if the flow lacks the field.
     let old, new: String?
@@ -65,10 +67,22 @@ struct FlowChange: Equatable {
     }
 
     private static func entries(of flow: Flow) -> [(name: String, rules: String)] {
-        let lifetimes = [
+        func list(_ names: [String]) -> String { names.isEmpty ? "none" : names.joined(separator: " ") }
+        let rules = [
             (name: "draft.idle", rules: span(of: flow.expiry.idle.seconds)),
             (name: "draft.absolute", rules: span(of: flow.expiry.absolute.seconds)),
+            (name: "languages", rules: list(flow.languages.map(\.tag))),
+            (name: "zone", rules: flow.zone.identifier),
+            (name: "steps", rules: list(flow.steps.map(\.name.rawValue))),
+            (name: "editable", rules: list(flow.editableSteps.map(\.name.rawValue))),
+            (name: "sign_in", rules: list(flow.signIn.methods.map(\.rawValue).sorted())),
+            (name: "after_commit", rules: flow.signIn.startsSessionAtCommit ? "session" : "none"),
+            (name: "limits.revisions", rules: "\(flow.limits.revisions)"),
         ]
+        let limits = Limits.Name.allCases.map { name in
+            let limit = flow.limits[name]
+            return (name: "limits.\(name.rawValue)", rules: "\(limit.count) in \(span(of: limit.period.seconds))")
+        }
         let fields = flow.steps.flatMap { step in
             step.fields.map { field in
                 let words = [
@@ -80,7 +94,7 @@ struct FlowChange: Equatable {
                 )
             }
         }
-        return lifetimes + fields
+        return rules + limits + fields
     }
 
     var text: String {

@@ -80,14 +80,17 @@ struct FlowCommandTests {
         }
     }
 
-    @Test func `flow diff lists the lifetimes and fields that differ`() async throws {
+    @Test func `flow diff lists the rules and fields that differ`() async throws {
         try await withFile(Self.validFlow) { old in
             #expect(
                 try await CommandRun.of("flow", "diff", old, old).output
-                    == "tea@2 → tea@2\nno field and no lifetime differs\n"
+                    == "tea@2 → tea@2\nnothing differs, except perhaps texts\n"
             )
-            let changed = Self.validFlow.replacing("version: 2", with: "version: 3\ndraft: {idle: 30m}")
-                .replacing("name: drink", with: "name: cup")
+            let changed = Self.validFlow.replacing(
+                "version: 2",
+                with: "version: 3\ndraft: {idle: 30m}\nlimits: {starts: 60/10m}"
+            )
+            .replacing("name: drink", with: "name: cup")
             try await withFile(changed) { new in
                 let run = try await CommandRun.of("flow", "diff", old, new)
                 #expect(run.status == 0)
@@ -95,6 +98,7 @@ struct FlowCommandTests {
                     run.output == """
                         tea@2 → tea@3
                         ~ draft.idle: 24 h → 30 min
+                        ~ limits.starts: 120 in 10 min → 60 in 10 min
                         - first.drink: choice, optional, choose one, options tea|coffee
                         + first.cup: choice, optional, choose one, options tea|coffee
 
@@ -102,7 +106,9 @@ struct FlowCommandTests {
                 )
                 let json = try await CommandRun.of("flow", "diff", old, new, "--json").json
                 #expect(json["new"] == "tea@3" && json["signups"] == .null)
-                #expect(json["changes"]?.texts(of: "name") == ["draft.idle", "first.drink", "first.cup"])
+                #expect(
+                    json["changes"]?.texts(of: "name") == ["draft.idle", "limits.starts", "first.drink", "first.cup"]
+                )
             }
         }
     }
