@@ -21,8 +21,11 @@ struct Page {
     /// The addresses of applications that a form of the page leads to. Browsers check each redirect after a form.
     var formTargets: [String] = []
 
-    /// Whether the page exists in all languages of the flow.
-    var hasLanguages: Bool { template != .problems }
+    /// Whether the page shows something that the person cannot see again, such as a new recovery code.
+    var isShownOnce = false
+
+    /// Whether the page exists in all languages of the flow, and is still there after a switch.
+    var hasLanguages: Bool { template != .problems && !isShownOnce }
 
     /// The templates of pages. The name of the file is the raw value.
     enum Template: String, CaseIterable {

@@ -193,17 +193,20 @@ extension Pages {
         if case .array(let all) = codes, all.count == 1, let code = all[0].string {
             return newRecoveryCode(code, next: next, in: language)
         }
-        return Page(
+        var page = Page(
             template: .codes,
             title: language.messages.text(.recoveryTitle),
             members: [.init("codes", codes), .init("next", .string(next))]
         )
+        page.isShownOnce = true
+        return page
     }
 
     /// The recovery codes of a sign-up, until the person confirms to have saved them.
     func unsavedCodes(of draft: Draft, at step: Step, in language: Language) -> Page {
         let codes = draft.unsavedRecoveryCodes(at: step).map { JSON.string($0.text) }
         var page = recoveryCodes(.array(codes), next: "\(step.href)/saved", in: language)
+        page.isShownOnce = false
         page.members.append(.init("is_unsaved", true))
         let address = signups.identifyingAddress(in: draft.values)
         page.members.append(.init("account_name", address.map { .string($0.rawValue) } ?? .null))

@@ -135,7 +135,7 @@ extension Pages {
 
     /// The page that shows, only once, the recovery code that replaces the used one.
     func newRecoveryCode(_ code: String, next: String = "/account", in language: Language) -> Page {
-        Page(
+        var page = Page(
             template: .codes,
             title: language.messages.text(.newRecoveryCode),
             members: [
@@ -144,6 +144,8 @@ extension Pages {
                 .init("codes", [.string(code)]), .init("next", .string(next)),
             ]
         )
+        page.isShownOnce = true
+        return page
     }
 
     /// The page on which people see their account.

@@ -272,6 +272,7 @@ struct PageTests {
             let code = TOTP.code(String(secret).base32Bytes, step: TOTP.timeStep(at: time))
             let codes = try await kim.post("/signup/totp", "totp=\(code)")
             #expect(codes.path == "/signup/totp" && codes.has("<h1>Recovery codes</h1>"))
+            #expect(codes.has("class=\"languages\""), "the codes are still there after a switch")
             #expect(codes.has("action=\"/signup/totp/saved\"") && codes.has("data-account=\"kim@example.com\""))
             let shown = codes.html.matches(of: /<li><code>([^<]+)/).map { $0.1 }
             #expect(shown.count == 10)

@@ -215,6 +215,8 @@ struct ProfileTests {
             let secret = groups.joined().base32Bytes
             let codes = try await kim.post("/account/authenticator", "code=\(SignedUp(secret: secret).code)")
             #expect(codes.status == 200 && codes.has("<code>") && codes.has("href=\"/account?saved\""))
+            #expect(!codes.has("class=\"languages\""), "a switch of the language would lose the codes")
+            #expect(try await kim.open("/account").has("class=\"languages\""))
             let set = try await kim.open("/account/authenticator")
             #expect(set.has("Authenticator app is on"))
             let other = try await kim.post("/account/authenticator/codes")

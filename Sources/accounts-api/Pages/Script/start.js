@@ -105,8 +105,10 @@ function showMoment(element) {
   element.textContent = format.format(new Date(element.dateTime));
 }
 
-// After a refused form, a reload shows the page again instead of sending the form again.
-if (form?.action === location.href || location.pathname === "/account/authenticator") history.replaceState(null, "");
+// After a refused form, a reload shows the page again instead of sending the form again. New recovery codes are shown only
+// once, so the browser asks before it leaves them.
+const isRefusedForm = form?.action === location.href || location.pathname === "/account/authenticator";
+if (isRefusedForm && !document.getElementById("codes")) history.replaceState(null, "");
 announceNews();
 all("[data-until], [data-period]").forEach(startClock);
 all("[data-resend]").forEach(waitToResend);
