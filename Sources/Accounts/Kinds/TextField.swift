@@ -8,18 +8,23 @@ package struct TextField: FieldKind {
     let isMultiline: Bool
     /// A pattern that the whole text must match; nil if there is none.
     let pattern: Pattern?
+    /// A text that matches the pattern, for the message about one that does not; nil if the flow file has none.
+    let example: String?
 
     package init(rules: inout FlowEntry) throws(FlowFileError) {
         min = try rules.integer("min", in: 0...10_000) ?? 0
         max = try rules.integer("max", in: 1...10_000) ?? 500
         isMultiline = try rules.word("lines", among: ["one", "many"]) == "many"
         if min > max { throw rules.error("\"min\" must not be greater than \"max\"", at: "min") }
-        guard let text = try rules.optionalText("pattern") else {
-            pattern = nil
-            return
+        let text = try rules.optionalText("pattern")
+        pattern = text.flatMap { Pattern($0) }
+        if text != nil, pattern == nil {
+            throw rules.error("\"pattern\" is not a valid RE2 expression", at: "pattern")
         }
-        pattern = Pattern(text)
-        if pattern == nil { throw rules.error("\"pattern\" is not a valid RE2 expression", at: "pattern") }
+        example = try rules.optionalText("example")
+        if let example, pattern?.matches(whole: example) != true {
+            throw rules.error("\"example\" must match \"pattern\"", at: "example")
+        }
     }
 
     package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
@@ -48,7 +53,9 @@ package struct TextField: FieldKind {
             throw Refusals(field, .tooShort, ["min": .integer(Swift.max(min, 1)), "actual": .integer(length)])
         }
         if length > max { throw Refusals(field, .tooLong, ["max": .integer(max), "actual": .integer(length)]) }
-        if let pattern, !pattern.matches(whole: canonical) { throw Refusals(field, .badFormat) }
+        if let pattern, !pattern.matches(whole: canonical) {
+            throw Refusals(field, .badFormat, example.map { ["example": .string($0)] } ?? [:])
+        }
         return canonical
     }
 
@@ -61,7 +68,9 @@ package struct TextField: FieldKind {
         [
             .init("min", .integer(min)), .init("max", .integer(max)),
             .init("lines", .string(isMultiline ? "many" : "one")),
-        ] + (pattern.map { [.init("pattern", .string($0.text))] } ?? [])
+        ]
+            + [pattern.map { .init("pattern", .string($0.text)) }, example.map { .init("example", .string($0)) }]
+            .compactMap { $0 }
     }
 
     package var template: String { isMultiline ? "field-textarea" : "field-input" }

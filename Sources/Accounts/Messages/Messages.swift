@@ -228,7 +228,7 @@ extension Messages {
 
 extension Messages {
     /// The message about a refused field. Contains the numbers of `refusal.params`: `min` and `max` (characters; for
-    /// dates years of age), `digits` and `attempts_left`. A number that is missing there is left out.
+    /// dates years of age), `digits` and `attempts_left`. A number that is missing there is left out. Contains an `example`, too.
     ///
     /// - Parameters:
     ///   - topic: what the message names, and shows an example of.
@@ -252,6 +252,10 @@ extension Messages {
         case .badFormat:
             if let digits = refusal.number("digits"), topic == .code || topic == .authenticator {
                 prefer(.withDigits, counting: digits)
+            }
+            if let example = refusal.params["example"]?.string {
+                values["example"] = example
+                prefer(.withExample)
             }
         case .notAllowed: if values["min"] != nil, values["max"] != nil { prefer(.withRange) }
         case .codeWrong:

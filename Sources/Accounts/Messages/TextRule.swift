@@ -39,7 +39,11 @@ struct TextRule: Sendable {
         case .required: [.labelled: TextRule(required: ["label"])]
         case .tooShort, .tooYoung: [.withNumber: TextRule(required: ["min"], counted: "min")]
         case .tooLong: [.withNumber: TextRule(required: ["max"], counted: "max")]
-        case .badFormat: [.withDigits: TextRule(required: ["digits"], counted: "digits")]
+        case .badFormat:
+            [
+                .withDigits: TextRule(required: ["digits"], counted: "digits"),
+                .withExample: TextRule(required: ["example"]),
+            ]
         case .notAllowed: [.withRange: TextRule(required: ["min", "max"])]
         case .codeWrong:
             [.withAttempts: TextRule(required: ["attempts_left"], counted: "attempts_left"), .noAttempts: TextRule()]
@@ -100,6 +104,7 @@ enum RefusalVariant: String, Sendable {
     case labelled, final
     case withNumber = "with-number"
     case withDigits = "with-digits"
+    case withExample = "with-example"
     case withRange = "with-range"
     case withAttempts = "with-attempts"
     case noAttempts = "no-attempts"

@@ -45,7 +45,8 @@ package enum Word: Int, CaseIterable, Sendable {
     // Applications.
     case chooseAccount, signInAnother, signUpAnother, signOutTitle, signOutText
     // What went wrong.
-    case signInFailed, checkAnswers, tryAgain, tooOften, useTicket, overdue, gaveUp, replacesSignup, goneElsewhere,
+    case signInFailed, checkAnswers, tryAgain, tryLater, otherSiteText, tooLargeText, tooOften, useTicket, overdue,
+        gaveUp, replacesSignup, goneElsewhere,
         committedElsewhere,
         accountErased, noSignup, offline, notFoundText
     case startAgain, startOver, notYou

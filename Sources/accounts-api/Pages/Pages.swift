@@ -385,9 +385,15 @@ extension Pages {
             return Self.seeOther(flow.purpose.pathAfterCommit)
         default:
             let leadsToAccount = isSignedIn && !request.uri.path.hasPrefix(root)
-            let text =
-                [.notFound, .unknownStep].contains(problem.slug)
-                ? language.messages.text(.notFoundText) : problem.notice(in: language)
+            let word: Word? =
+                switch problem.slug {
+                case .notFound, .unknownStep: .notFoundText
+                case .busy, .unavailable, .internal: .tryLater
+                case .forbiddenOrigin: .otherSiteText
+                case .tooLarge: .tooLargeText
+                default: nil
+                }
+            let text = word.map(language.messages.text) ?? problem.notice(in: language)
             let isSignIn = request.uri.path.hasPrefix("/sign-in") || request.uri.path.hasPrefix("/session")
             let (next, button): (String, Word) =
                 leadsToAccount

@@ -158,7 +158,7 @@ extension Refusal.Code {
         case .wrongType: ["expected"]
         case .tooShort: ["actual", "min"]
         case .tooLong: ["actual", "max"]
-        case .badFormat: ["digits"]
+        case .badFormat: ["digits", "example"]
         case .notAllowed: ["max", "min"]
         case .tooYoung: ["min"]
         case .tooOld: ["max"]

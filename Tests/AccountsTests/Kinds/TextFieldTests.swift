@@ -165,6 +165,19 @@ struct TextFieldTests {
         #expect(plate.field.kind.rules(in: .english).last == .init("pattern", "[A-Z]{2}-[0-9]+"))
     }
 
+    @Test func `the message about a text that does not match shows the example of the flow file`() throws {
+        let plate = try AskedField(["name: plate, kind: text, pattern: '[A-Z]{2}-[0-9]+', example: AB-12"])
+        let refusals = plate.refusals("12-AB")
+        #expect(refusals == [Refusal("plate", .badFormat, ["example": "AB-12"])])
+        let message = Language.english.messages.message(for: refusals[0], about: plate.field.kind.topic, label: "Plate")
+        #expect(message == "Enter it like AB-12.")
+        #expect(plate.field.kind.rules(in: .english).last == .init("example", "AB-12"))
+        for rules in ["pattern: '[A-Z]{2}-[0-9]+', example: AB", "example: AB"] {
+            let error = #expect(throws: FlowFileError.self) { try AskedField(["name: plate, kind: text, \(rules)"]) }
+            #expect(error?.description.contains("\"example\" must match \"pattern\"") == true)
+        }
+    }
+
     @Test func `a pattern that could backtrack exponentially is matched`() throws {
         let text = try AskedField(["name: text, kind: text, max: 10000, pattern: '(a*)*(a|aa)+b'"])
         #expect(text.refusals(.string(String(repeating: "a", count: 10_000))) == [Refusal("text", .badFormat)])
