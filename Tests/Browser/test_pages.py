@@ -5,7 +5,8 @@ import re
 import pytest
 from selenium.webdriver import Keys
 
-from person import PASSWORD, STEPS
+from browsers import start_browser
+from person import PASSWORD, STEPS, Person
 
 # The keys for February 28, 2001 in a date field of this browser, whatever the language of the page is.
 DAY = "02282001"
@@ -307,6 +308,28 @@ def test_going_back_keeps_typed_values_that_are_not_saved(person):
     kim.open("/signup/profile")
     assert kim.find("[name=username]").get_attribute("value") == "9wrong"
     assert kim.find("[name=introduction]").get_attribute("value") == "two\nlines"
+
+
+def test_a_sign_up_goes_on_after_the_browser_was_closed(site, tmp_path):
+    profile = f"--user-data-dir={tmp_path}"
+    browser = start_browser("en", True, profile)
+    try:
+        kim = Person(browser, site, "en").go_to("password")
+        end = site.sql(
+            "SELECT extract(epoch FROM ends_at) FROM drafts"
+            f" WHERE id = '{kim.find('#answers').get_attribute('data-draft')}'"
+        )
+        # A cookie without an expiry would end with the browser.
+        assert abs(browser.get_cookie("signup")["expiry"] - float(end)) < 60, "the cookie ends with the sign-up"
+    finally:
+        browser.quit()
+    kim.browser = start_browser("en", True, profile)
+    try:
+        kim.open("/signup")
+        kim.wait_for_path("/signup/password")
+        assert kim.email in kim.text
+    finally:
+        kim.browser.quit()
 
 
 def test_cancel_asks_for_confirmation_and_clears_the_browser_storage(person):
