@@ -539,6 +539,36 @@ def test_a_change_leads_back_to_the_review(person):
     assert "Kim" in kim.text
 
 
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_the_answers_can_be_checked_in_the_review(person, language):
+    kim = person(language).go_to("contact")
+    kim.type("phone", "010-1234-5678")
+    kim.complete("contact")
+    kim.wait_for_path("/signup/totp")
+    kim.open("/signup/contact")
+    contact = [kim.find("[name=phone]").get_attribute("value"), kim.find("output").text]
+    assert contact[0].endswith("10-1234-5678"), "the step shows the whole number"
+    kim.open("/signup/totp")
+    kim.complete("totp")
+    kim.wait_for_path("/signup/terms")
+    kim.complete("terms")
+    kim.wait_for_path("/signup/review")
+    answers = {
+        section.find_element("tag name", "h2").text: [value.text for value in section.find_elements("tag name", "dd")]
+        for section in kim.find_all(".answers")
+    }
+    nothing, agreed, refused = {
+        "en": ["Not provided", "Agreed", "Not agreed"],
+        "ko": ["입력하지 않음", "동의함", "동의하지 않음"],
+    }[language]
+    email, _, _, profile, shown_contact, _, consents = answers.values()
+    assert email == [kim.email] and profile == [kim.username, nothing, nothing, nothing]
+    assert shown_contact == contact, "the review and the step show the same"
+    assert consents == [agreed, refused], "a box without a tick is an answer"
+    changes = [link.get_attribute("href").split("/")[-1] for link in kim.find_all(".answers > a")]
+    assert changes == [f"{step}?review" for step in STEPS if step != "code"], "a confirmed code is not changed"
+
+
 def test_several_clicks_send_one_commit(person):
     kim = person().go_to("review")
     kim.run_script(
