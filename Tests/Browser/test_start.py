@@ -46,6 +46,18 @@ def test_a_refused_first_answer_is_shown_again(person, script):
     kim.wait_until(lambda: kim.path == "/signup/code", "the code")
 
 
+@pytest.mark.parametrize("path", ["/", "/signup/"])
+def test_the_root_and_a_slash_at_the_end_lead_to_the_sign_up(person, path):
+    kim = person()
+    kim.open(path)
+    assert kim.find("h1").text == "What's your email address?" and kim.focused == "email"
+    assert not kim.find("#notice").is_displayed(), "nobody is told to allow cookies before anything went wrong"
+    kim.press(kim.email, Keys.ENTER)
+    kim.wait_for_path("/signup/code")
+    kim.open(path)
+    kim.wait_for_path("/signup/code")
+
+
 def test_an_empty_first_page_says_what_is_missing(person):
     kim = person()
     kim.open("/signup")
