@@ -37,6 +37,13 @@ def strict_site(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def one_mail_site(tmp_path_factory):
+    """A server with the built-in flow, and a limit of one mail in fifty minutes for all browsers of this machine."""
+    with serve(write_flow(tmp_path_factory.mktemp("one-mail"), "{mails_from_network: 1/50m}")) as site:
+        yield site
+
+
+@pytest.fixture(scope="session")
 def business_site(tmp_path_factory):
     """A server with the third flow of docs/flow.md, which signs businesses up."""
     document = (Path(__file__).parents[2] / "docs" / "flow.md").read_text()

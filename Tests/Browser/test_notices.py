@@ -1,5 +1,7 @@
 """What the pages tell people: news, limits, codes that are used up, and whose sign-up it is."""
 
+import re
+
 import pytest
 from selenium.webdriver import Keys
 
@@ -135,6 +137,23 @@ def test_a_former_address_that_was_just_used_says_when_it_can_be_used_again(pers
     start, seconds, unit = text.rpartition("in ")[0], *text.rpartition("in ")[2].split()
     assert start == "We've just sent an email. You can get another one "
     assert 0 < int(seconds) <= 60 and unit == "s."
+
+
+def test_a_limit_says_when_it_is_over(person, one_mail_site):
+    person(at=one_mail_site).go_to("code")
+    for language, script in [("en", True), ("en", False), ("ko", True)]:
+        kim = person(language, script, at=one_mail_site).start()
+        kim.type("email", kim.email)
+        kim.press_next()
+        kim.wait_until(lambda kim=kim: notice(kim), "the limit")
+        role, text = notice(kim)
+        assert role == "alert" and kim.path == "/signup/email"
+        said = {
+            "en": r"Too many attempts\. Try again in (\d+) minutes\.",
+            "ko": r"요청이 너무 많습니다\. (\d+)분 후에 다시 시도해 주세요\.",
+        }[language]
+        found = re.fullmatch(said, text)
+        assert found and 1 < int(found[1]) <= 50, text
 
 
 def test_the_page_of_the_code_leads_owners_of_an_account_to_the_sign_in(person):
