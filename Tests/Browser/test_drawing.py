@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 import pytest
-from selenium.webdriver import Keys
+from selenium.webdriver import ActionChains, Keys
 
 from test_looks import visit_every_page
 
@@ -125,6 +125,41 @@ def test_a_button_that_is_not_ready_can_be_read(person, scheme):
         assert kim.run_script(CONTRAST, kim.find("button.main")) >= 4.5
     finally:
         emulate(kim)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_button_changes_under_the_mouse_and_while_it_is_pressed(person, scheme):
+    kim = person()
+    emulate(kim, prefers_color_scheme=scheme, prefers_reduced_motion="reduce")
+    try:
+        kim.open("/sign-in/mail")
+        kim.run_script("addEventListener('click', (event) => event.preventDefault())")
+        for selector in ["button.main", "a.button"]:
+            colours = [style(kim, selector, "backgroundColor")]
+            ActionChains(kim.browser).move_to_element(kim.find(selector)).perform()
+            colours.append(style(kim, selector, "backgroundColor"))
+            ActionChains(kim.browser).click_and_hold().perform()
+            colours.append(style(kim, selector, "backgroundColor"))
+            ActionChains(kim.browser).release().perform()
+            assert len(set(colours)) == 3, (selector, colours)
+    finally:
+        emulate(kim)
+
+
+def test_the_recovery_codes_are_printed_without_buttons(person):
+    kim = person().go_to("totp")
+    kim.submit_authenticator_code()
+    kim.wait_until(lambda: len(kim.find_all("#codes code")) == 10, "the codes")
+    visible = "return [...document.querySelectorAll(arguments[0])].filter((e) => e.checkVisibility()).map((e) => e.textContent)"
+    buttons = "button, .button, nav, footer a"
+    assert len(kim.run_script(visible, buttons)) >= 4
+    codes = kim.run_script(visible, "#codes code")
+    kim.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        assert kim.run_script(visible, "h1") == ["Recovery codes"] and kim.run_script(visible, "#codes code") == codes
+        assert kim.run_script(visible, buttons) == []
+    finally:
+        kim.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
 def test_forced_colours_keep_the_edges_of_codes_the_progress_and_the_focus(person):
