@@ -9,22 +9,13 @@ pytest.register_assert_rewrite("person")
 
 from browsers import start_browser
 from person import Person
-from server import serve
-
-
-def write_flow(folder, limits):
-    """Writes a file with the built-in flow and these limits."""
-    flow = (Path(__file__).parents[2] / "Sources" / "Accounts" / "Flow" / "signup.yaml").read_text()
-    file = folder / "signup.yaml"
-    file.write_text(f"{flow}\nlimits: {limits}\n")
-    return file
+from server import AMPLE_LIMITS, serve, write_flow
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
     """A server with the built-in flow, and limits that allow the sign-ups of all tests from one network."""
-    limits = "{starts: 2000/1h, commits: 2000/1h, mails_from_network: 2000/1h, password_hashes_from_network: 2000/1h}"
-    with serve(write_flow(tmp_path_factory.mktemp("flow"), limits)) as site:
+    with serve(write_flow(tmp_path_factory.mktemp("flow"), AMPLE_LIMITS)) as site:
         yield site
 
 

@@ -1,4 +1,4 @@
-"""Writes screenshots of every state of the pages into the folder SCREENSHOTS, and a sheet with all of them for each
+"""Writes screenshots of each state of the pages into the folder SCREENSHOTS, and a sheet with all of them for each
 language, for scripts/screenshots."""
 
 import base64
@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from server import AMPLE_LIMITS, serve, write_flow
 from states import visit_every_state
 
+APPLICATIONS = Path(__file__).parents[2] / "docs" / "applications.yaml"
 FOLDER = Path(os.environ["SCREENSHOTS"])
 WIDTHS = {"narrow": 390, "wide": 1000}
 
@@ -24,21 +26,32 @@ def set_size(browser, width, height=760):
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
 
 
+@pytest.fixture(scope="session")
+def pictured_site(tmp_path_factory):
+    """A server with the built-in flow, two applications, and limits that allow the sign-ups of all pictures."""
+    flow = write_flow(tmp_path_factory.mktemp("flow"), AMPLE_LIMITS)
+    with serve(flow, APPLICATIONS_FILE=str(APPLICATIONS)) as site:
+        yield site
+
+
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("language", ["en", "ko"])
-def test_screenshots(person, language, scheme, width):
-    kim = person(language)
-    kim.browser.execute_cdp_cmd(
-        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+def test_screenshots(person, browsers, pictured_site, language, scheme, width):
+    browser = browsers(language, True)
+    # Without motion, no button is pictured on its way from one colour to another.
+    features = {"prefers-color-scheme": scheme, "prefers-reduced-motion": "reduce"}
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia",
+        {"features": [{"name": name, "value": value} for name, value in features.items()]},
     )
-    set_size(kim.browser, WIDTHS[width])
+    set_size(browser, WIDTHS[width])
     try:
-        for number, state in enumerate(visit_every_state(kim, person(language))):
-            capture(kim.browser, FOLDER / f"{number:02}-{state}-{language}-{scheme}-{width}.png")
+        for number, state in enumerate(visit_every_state(lambda: person(language, at=pictured_site))):
+            capture(browser, FOLDER / f"{number:02}-{state}-{language}-{scheme}-{width}.png")
     finally:
-        kim.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-        kim.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])

@@ -13,8 +13,20 @@ import subprocess
 import threading
 import uuid
 from contextlib import contextmanager
+from pathlib import Path
 
 from aiosmtpd.controller import Controller
+
+# Limits that allow the sign-ups of all tests from one network.
+AMPLE_LIMITS = "{starts: 2000/1h, commits: 2000/1h, mails_from_network: 2000/1h, password_hashes_from_network: 2000/1h}"
+
+
+def write_flow(folder, limits):
+    """Writes a file with the built-in flow and these limits."""
+    flow = (Path(__file__).parents[2] / "Sources" / "Accounts" / "Flow" / "signup.yaml").read_text()
+    file = folder / "signup.yaml"
+    file.write_text(f"{flow}\nlimits: {limits}\n")
+    return file
 
 
 def free_port():
