@@ -1,9 +1,7 @@
 """Measures for scripts/paint, on a slow line, when each page shows its largest content, and how far content moves."""
 
-from test_looks import visit_every_page
+from test_looks import FAST_LINE, SLOW_LINE, visit_every_page_of_the_service
 
-# The network conditions "Slow 4G" of Chromium's developer tools.
-LINE = {"offline": False, "latency": 150, "downloadThroughput": 1_600_000 / 8, "uploadThroughput": 750_000 / 8}
 REPEATS = 5
 
 PAINT = """
@@ -23,18 +21,13 @@ def test_paint(person):
     run = kim.browser.execute_cdp_cmd
     run("Network.setCacheDisabled", {"cacheDisabled": True})
     try:
-        for page in visit_every_page(kim):
-            if page == "done":
-                continue
-            run("Network.emulateNetworkConditions", LINE)
+        for page in visit_every_page_of_the_service(kim):
+            run("Network.emulateNetworkConditions", SLOW_LINE)
             figures = []
             for _ in range(REPEATS):
                 kim.browser.refresh()
                 figures.append(kim.browser.execute_async_script(PAINT))
-            run(
-                "Network.emulateNetworkConditions",
-                LINE | {"latency": 0, "downloadThroughput": -1, "uploadThroughput": -1},
-            )
+            run("Network.emulateNetworkConditions", FAST_LINE)
             times = sorted(time for time, _ in figures)
             worst = max(shift for _, shift in figures)
             print(
