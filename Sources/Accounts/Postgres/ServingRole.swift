@@ -1,19 +1,26 @@
 extension Database {
     /// Returns the rights of the connections' role that a server does not need: that it is a superuser, owns the
     /// tables, or can create tables. Empty for a role with only the privileges of `accounts_serve`.
-    package func rightsBeyondServing() async throws(DatabaseError) -> [String] {
+    package func rightsBeyondServing() async throws(DatabaseError) -> [ExcessRight] {
         let (isSuperuser, ownsTables, createsTables) = try await read(
             """
             SELECT rolsuper, pg_has_role(relowner, 'USAGE'), has_schema_privilege(relnamespace, 'CREATE')
               FROM pg_roles, pg_class WHERE rolname = current_user AND pg_class.oid = 'audit'::regclass
             """
         ).only.decode(Bool.self, Bool.self, Bool.self)
-        if isSuperuser { return ["is a superuser"] }
-        return (ownsTables ? ["owns the tables"] : []) + (createsTables ? ["can create tables"] : [])
+        if isSuperuser { return [.superuser] }
+        return (ownsTables ? [.ownsTables] : []) + (createsTables ? [.createsTables] : [])
     }
 
     /// Whether the role of the connection may write what a server writes. A role of operators may not.
     package func mayServe() async throws(DatabaseError) -> Bool {
         try await read("SELECT has_table_privilege('sessions', 'INSERT')").only.decode(Bool.self)
     }
+}
+
+/// A right that a server does not need. With it, a taken-over server could do more than the service ever does.
+package enum ExcessRight: String, Sendable {
+    case superuser = "is a superuser"
+    case ownsTables = "owns the tables"
+    case createsTables = "can create tables"
 }

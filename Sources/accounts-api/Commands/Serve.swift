@@ -109,7 +109,7 @@ struct Server {
             if !excess.isEmpty {
                 logger.warning(
                     "the database role may do more than serve",
-                    metadata: ["reason": "it \(excess.joined(separator: " and "))"]
+                    metadata: ["reason": "it \(excess.map(\.rawValue).joined(separator: " and "))"]
                 )
             }
             for setting in try await database.settingsThatLogValues() {

@@ -24,12 +24,13 @@ struct DatabaseCheckup {
         } catch {
             let remedy = "check DATABASE_URL, the network and PostgreSQL"
             return [.wrong("database", "\(error)", remedy)]
-                + (["clock", "disk", "migrations"] + Self.ofSchema).map(Finding.skipped)
+                + (["clock", "disk", "migrations"] + Self.ofSchema).map { .skipped($0) }
         }
         let middle = before.addingTimeInterval(Date().timeIntervalSince(before) / 2)
         let first: [Finding] = [
             .ok("database", "PostgreSQL \(server.version), as the role \(server.role)"),
-            clock(server.now.timeIntervalSince(middle)), disk(server),
+            Self.clock(server.now.timeIntervalSince(middle)),
+            Self.disk(holding: server.size, server.localFolder.flatMap(Self.space)),
         ]
         do {
             let newer = try await Migrations().check(database)
@@ -39,7 +40,7 @@ struct DatabaseCheckup {
                 : .ok("migrations", "a newer version has applied \(newer.joined(separator: ", ")); this one can serve")
             return await first + [schema, finding("role", role), finding("log", log), finding("keys", checkKeys)]
         } catch {
-            return first + [.wrong("migrations", "\(error)")] + Self.ofSchema.map(Finding.skipped)
+            return first + [.wrong("migrations", "\(error)")] + Self.ofSchema.map { .skipped($0) }
         }
     }
 
@@ -48,9 +49,10 @@ struct DatabaseCheckup {
         do { return try await examine() } catch { return .wrong(check, "\(error)") }
     }
 
-    private func clock(_ offset: TimeInterval) -> Finding {
+    /// - Parameter offset: the seconds by which the clock of the database is ahead.
+    static func clock(_ offset: TimeInterval) -> Finding {
         let milliseconds = Int((offset * 1000).rounded())
-        if abs(offset) <= Self.maximumOffset {
+        if abs(offset) <= maximumOffset {
             return .ok("clock", "\(abs(milliseconds)) ms from that of the database")
         }
         return .wrong(
@@ -60,13 +62,16 @@ struct DatabaseCheckup {
         )
     }
 
-    private func disk(_ server: DatabaseServer) -> Finding {
-        let size = "the database has \(Self.mebibytes(server.size))"
-        guard let folder = server.localFolder, let (free, total) = Self.space(at: folder) else {
-            return .ok("disk", "\(size); the free space is not visible from here, so watch it where PostgreSQL runs")
+    /// - Parameters:
+    ///   - size: the bytes of the database.
+    ///   - space: the free and the total bytes of its disk; nil if they are not known.
+    static func disk(holding size: Int, _ space: (free: Int, total: Int)?) -> Finding {
+        let size = "the database has \(mebibytes(size))"
+        guard let (free, total) = space else {
+            return .skipped("disk", "\(size); its disk is not visible from here, so watch it where PostgreSQL runs")
         }
-        let text = "\(size), and its disk \(Self.mebibytes(free)) free of \(Self.mebibytes(total))"
-        let isFull = free < Self.minimumFree.bytes || Double(free) < Double(total) * Self.minimumFree.share
+        let text = "\(size), and its disk \(mebibytes(free)) free of \(mebibytes(total))"
+        let isFull = free < minimumFree.bytes || Double(free) < Double(total) * minimumFree.share
         return isFull ? .wrong("disk", text, "make room: a full disk stops every sign-up") : .ok("disk", text)
     }
 
@@ -77,11 +82,9 @@ struct DatabaseCheckup {
                 ? .ok("role", "it may only serve")
                 : .warning("role", "it may not serve", "run doctor with the DATABASE_URL of the server")
         }
-        return .wrong(
-            "role",
-            "it \(excess.joined(separator: " and "))",
-            "give the server a member of accounts_serve, see docs/operating.md, \"A role for each task\""
-        )
+        let text = "it \(excess.map(\.rawValue).joined(separator: " and "))"
+        let remedy = "give the server a member of accounts_serve, see docs/operating.md, \"A role for each task\""
+        return excess.contains(.superuser) ? .wrong("role", text, remedy) : .warning("role", text, remedy)
     }
 
     private func log() async throws -> Finding {
@@ -106,6 +109,7 @@ struct DatabaseCheckup {
     private static func mebibytes(_ bytes: Int) -> String { "\(bytes >> 20) MiB" }
 
     /// The free and the total bytes of the file system of a folder, or of its nearest ancestor that this user may see.
+    /// Nil if there is no such folder on this machine, because PostgreSQL runs on another one or in another container.
     private static func space(at folder: String) -> (free: Int, total: Int)? {
         var url = URL(filePath: folder)
         while true {
@@ -113,7 +117,7 @@ struct DatabaseCheckup {
             if statvfs(url.path, &status) == 0 {
                 return (Int(status.f_bavail) * Int(status.f_frsize), Int(status.f_blocks) * Int(status.f_frsize))
             }
-            if url.path == "/" { return nil }
+            if errno != EACCES { return nil }
             url.deleteLastPathComponent()
         }
     }

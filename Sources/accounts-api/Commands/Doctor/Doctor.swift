@@ -8,7 +8,7 @@ struct Doctor: AsyncParsableCommand {
         abstract: "Checks the settings, the database, the mail server and this machine; exits with 1 if one is wrong.",
         discussion: """
             Takes the settings of serve, and changes nothing. Prints a line for each check: ok, warning for a risk that \
-            the settings accept, wrong, or skipped because of something that is wrong before it.
+            the settings accept, wrong, or skipped because it cannot be seen from here.
 
             A mail server that answers may still refuse every mail, for example because it does not know the sender. \
             --mail-to sends a test mail and prints the server's answer.
@@ -76,7 +76,9 @@ struct Finding: Sendable {
     static func wrong(_ check: String, _ text: String, _ remedy: String? = nil) -> Finding {
         Finding(check, .wrong, text, remedy)
     }
-    static func skipped(_ check: String) -> Finding { Finding(check, .skipped, "the database is not usable", nil) }
+    static func skipped(_ check: String, _ reason: String = "the database is not usable") -> Finding {
+        Finding(check, .skipped, reason, nil)
+    }
 
     var line: String {
         func padded(_ word: String, to width: Int) -> String {

@@ -49,7 +49,11 @@ extension Settings {
 
     private func mail(to recipient: EmailAddress?) async -> Finding {
         guard let server = self.smtpURL.server else {
-            return .warning("mail", "mail is printed, not sent\(recipient == nil ? "" : "; no test mail was sent")")
+            return .warning(
+                "mail",
+                "mail is printed, not sent\(recipient == nil ? "" : "; no test mail was sent")",
+                "set SMTP_URL before people sign up"
+            )
         }
         let mailer = SMTPMailer(to: server)
         let outcome: Finding
