@@ -31,6 +31,37 @@ struct OperatingDocumentTests {
         }
     }
 
+    @Test func `the servers log every message that the document searches for`() throws {
+        let document = try String(contentsOf: Repository.root.appending(path: "docs/operating.md"), encoding: .utf8)
+        let folder = Repository.root.appending(path: "Sources")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        let sources = try files.map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }
+            .joined(separator: "\n")
+        var messages: [String] = []
+        for match in document.matches(of: /log \| grep (?:-E )?'(?:"message":)?"?([a-z(][^'"]*)/) {
+            // `mail (not delivered, |is dead` stands for two messages.
+            let parts = match.1.replacing(")", with: "").split(separator: "(", omittingEmptySubsequences: false)
+            let endings = parts.count == 2 ? parts[1].split(separator: "|") : [""]
+            messages += endings.map { "\(parts[0])\($0)" }
+        }
+        #expect(messages.count >= 12 && messages.contains("mail is dead") && messages.contains("applications reloaded"))
+        // These are names of members, and the message of every request.
+        for message in messages where !["level", "status", "request"].contains(message) {
+            let isLogged = sources.contains("\"\(message)") || sources.contains("\"\"\"\n            \(message)")
+            #expect(isLogged, "no message begins with: \(message)")
+        }
+    }
+
+    @Test func `the queries for locks find the session that holds one`() throws {
+        let document = try String(contentsOf: Repository.root.appending(path: "docs/operating.md"), encoding: .utf8)
+        let queries = document.matches(of: /SELECT pid,[^;"]*pg_blocking_pids[^;"]*/).map { String($0.0) }
+        #expect(queries.count == 2)
+        let (holder, reader) = (try TestSupport.Session(), try TestSupport.Session())
+        try holder.run("BEGIN; LOCK TABLE drafts")
+        for query in queries { _ = try reader.query(SQL(stringLiteral: query)) }
+        try holder.run("COMMIT")
+    }
+
     @Test func `every command prints the output that the document shows`() async throws {
         try await TestSignups.with { service in
             let kim = try await service.fill(service.start(), through: "email")
