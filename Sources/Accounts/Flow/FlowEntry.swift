@@ -198,7 +198,8 @@ package struct FlowEntry {
     }
 
     /// Reads one text for each language of the flow. If the flow has one language, the value may be the text itself. If
-    /// the text in a language of `TEXTS_FILE` is missing, the English text replaces it, or the one in the first language.
+    /// the text in a language is missing, `TEXTS_FILE` may translate the English text, or the one in the first language.
+    /// If it adds the language and does not translate the text, the text itself is shown.
     ///
     /// - Parameter allowsLineBreaks: whether a text may have several lines.
     package mutating func texts(
@@ -241,6 +242,10 @@ package struct FlowEntry {
         }
         let fallback = texts[.english] ?? languages.first.flatMap { texts[$0] }
         for language in languages where texts[language] == nil {
+            if let translation = fallback.flatMap({ language.questions[$0] }) {
+                texts[language] = translation
+                continue
+            }
             // A language of a file of texts may be incomplete.
             guard !Language.builtIn.contains(language), let fallback else {
                 throw error("\"\(key)\" has no text for the language \"\(language.tag)\"", at: key)

@@ -3,12 +3,19 @@ internal import Foundation
 internal import Yams
 
 extension Flow {
-    /// The flow that ships with the service.
+    /// The flow that ships with the service. Its languages are the built-in ones and those into which `TEXTS_FILE`
+    /// translates its questions.
     ///
     /// - Parameter known: the languages that the service has.
     package static func standard(among known: [Language] = Language.builtIn) throws(FlowFileError) -> Flow {
+        let added = known.filter { !Language.builtIn.contains($0) && !$0.questions.isEmpty }
+        let tags = (Language.builtIn + added).map(\.tag).joined(separator: ", ")
         let yaml = String(decoding: PackageResources.signup_yaml, as: UTF8.self)
-        return try Flow(yaml: yaml, file: "signup.yaml", among: known)
+        return try Flow(
+            yaml: yaml.replacing("\nlanguages: [en, ko]\n", with: "\nlanguages: [\(tags)]\n"),
+            file: "signup.yaml",
+            among: known
+        )
     }
 
     package init(contentsOf path: String, among known: [Language] = Language.builtIn) throws(FlowFileError) {

@@ -7,6 +7,8 @@ package struct Language: Hashable, Sendable {
     /// Whether the language is written from right to left.
     package let isRightToLeft: Bool
     package let messages: Messages
+    /// Translations of the texts of a flow (``LanguageTexts/questions``).
+    let questions: [String: String]
 
     package static func == (one: Language, other: Language) -> Bool { one.tag == other.tag }
     package func hash(into hasher: inout Hasher) { hasher.combine(tag) }
@@ -16,6 +18,7 @@ package struct Language: Hashable, Sendable {
         nativeName = texts.name ?? texts.tag
         isRightToLeft = texts.isRightToLeft ?? false
         messages = Messages(texts, fallback: fallback)
+        questions = texts.questions
     }
 
     /// Returns the language that an `Accept-Language` field prefers (RFC 9110 §12.5.4): by quality, then by position in

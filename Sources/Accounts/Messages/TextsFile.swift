@@ -44,7 +44,7 @@ package struct TextsFile: Sendable {
         missing = added.map { texts in
             (Language(texts, fallback: english.messages), paths.subtracting(texts.texts.keys).sorted())
         }
-        count = read.reduce(0) { $0 + $1.texts.count }
+        count = read.reduce(0) { $0 + $1.texts.count + $1.questions.count }
     }
 }
 

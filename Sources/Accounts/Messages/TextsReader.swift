@@ -59,6 +59,7 @@ struct TextsReader {
             attempt { () throws(FlowFileError) in try entry.word("direction", among: ["ltr", "rtl"]) } ?? nil
         texts.isRightToLeft = direction.map { $0 == "rtl" }
         texts.months = months(in: &entry)
+        texts.questions = questions(in: &entry)
         let rule = PluralRule(tag: tag)
         for path in ["date"] + TextRule.groups.filter({ !$0.contains(".") }).sorted() {
             if let node = entry.node(path) { read(node, path, rule, at: node, into: &texts) }
@@ -79,6 +80,29 @@ struct TextsReader {
         if names.count == 12, node.sequence?.count == 12 { return names }
         mistakes.append(entry.error("\"months\" must be a list of 12 names", at: "months"))
         return nil
+    }
+
+    /// Reads the translations of the texts of the flow. A translation may have several lines if the text has.
+    private mutating func questions(in entry: inout FlowEntry) -> [String: String] {
+        guard let node = entry.node("questions") else { return [:] }
+        guard case .mapping(let mapping) = node else {
+            mistakes.append(
+                entry.error("\"questions\" must map texts of the flow to their translations", at: "questions")
+            )
+            return [:]
+        }
+        var questions: [String: String] = [:]
+        for (key, value) in mapping {
+            let text = key.scalar?.string ?? ""
+            guard let translation = Self.text(value, allowsLineBreaks: text.contains("\n")) else {
+                mistakes.append(error("the translation of \"\(text)\" must be a non-empty text like it", at: key))
+                continue
+            }
+            if questions.updateValue(translation, forKey: text) != nil {
+                mistakes.append(error("\"\(text)\" appears twice", at: key))
+            }
+        }
+        return questions
     }
 
     // MARK: Texts

@@ -36,6 +36,14 @@ struct TextCommandTests {
                 return
             }
             #expect(added.map { $0["tag"] } == ["ja"] && added[0]["name"] == "日本語")
+            #expect(verdict["untranslated"] == [])
+        }
+        let part = "languages: {ja: {name: 日本語, questions: {Password: パスワード}}}"
+        try await withFile(part, named: "texts.yaml") { file in
+            let lines = try await CommandRun.of("texts", "check", file).output.split(separator: "\n").map(String.init)
+            let start = try #require(lines.firstIndex { $0.hasPrefix("the file does not translate ") })
+            #expect(lines[start].hasSuffix(" texts of the built-in flow:") && lines.count > start + 20)
+            #expect(lines[start + 1].contains("\"title\" has no text in \"ja\": pages show \"en\""))
         }
     }
 

@@ -130,6 +130,35 @@ struct TextsFileTests {
         #expect(paths.isDisjoint(with: ["words.next", "times.days", "refusals.required.other"]))
     }
 
+    @Test func `a language with questions is in the built-in flow, and translates a flow that lacks it`() throws {
+        let languages = try Self.languages(
+            """
+              de: {name: Deutsch}
+              ja: {name: 日本語, questions: {Password: パスワード, Colour: 色}}
+            """
+        )
+        let standard = try Flow.standard(among: languages)
+        #expect(standard.languages.map(\.tag) == ["en", "ko", "ja"])
+        let japanese = try #require(languages["ja"])
+        #expect(standard.field(named: "password")?.labels[japanese] == "パスワード")
+        #expect(standard.field(named: "username")?.labels[japanese] == "Username" && !standard.gaps.isEmpty)
+        let own = try Flow(
+            yaml: """
+                flow: tea
+                version: 1
+                languages: [en, ja]
+                steps:
+                  - name: tea
+                    title: {en: Tea, ja: お茶}
+                    fields: [{name: colour, kind: text, label: {en: Colour}}]
+                """,
+            file: "flow.yaml",
+            among: languages
+        )
+        #expect(own.steps[0].titles[japanese] == "お茶" && own.fields[0].labels[japanese] == "色")
+        #expect(own.gaps.isEmpty)
+    }
+
     @Test func `a date has the form of its language`() throws {
         let date = try #require(CivilDate(json: "2001-02-03"))
         let months = (1...12).map { "m\($0)" }.joined(separator: ", ")
@@ -150,6 +179,8 @@ struct TextsFileTests {
     @Test func `the Japanese example is complete, and says nothing in English or Korean`() throws {
         let file = try TextsFile(contentsOf: Self.path("examples/texts/ja.yaml"))
         #expect(file.missing.map(\.language.tag) == ["ja"] && file.missing[0].paths.isEmpty)
+        let flow = try Flow.standard(among: file.languages)
+        #expect(flow.languages.map(\.tag) == ["en", "ko", "ja"] && flow.gaps.isEmpty)
         let japanese = try #require(file.languages["ja"]).messages
         for word in Word.allCases {
             #expect(japanese.text(word) != Language.english.messages.text(word), "\(word)")
@@ -175,6 +206,14 @@ struct TextsFileTests {
             ("languages:\n  en:\n    wrds: {}", "unknown key \"wrds\": did you mean \"words\"?", 3),
             ("languages:\n  en:\n    words:\n      nxt: A", "unknown key \"nxt\" in \"words\"", 4),
             ("languages:\n  en:\n    words: Next", "\"words\" must be a mapping of texts", 3),
+            (
+                "languages:\n  ko:\n    questions: Name",
+                "\"questions\" must map texts of the flow to their translations", 3
+            ),
+            (
+                "languages:\n  ko:\n    questions:\n      Name: [A]",
+                "the translation of \"Name\" must be a non-empty text like it", 4
+            ),
             (
                 "languages:\n  en:\n    words:\n      next: [A]",
                 "\"words.next\" must be a non-empty text in one line, without control characters", 4

@@ -1,5 +1,6 @@
 import Accounts
 import ArgumentParser
+import Foundation
 
 extension FlowCommands {
     struct Diff: AsyncParsableCommand {

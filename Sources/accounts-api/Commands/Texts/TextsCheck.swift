@@ -6,8 +6,8 @@ extension TextCommands {
         static let configuration = CommandConfiguration(
             abstract: "Validates a file of texts as the server does; exits with 1 if it is invalid.",
             discussion: """
-                Prints all mistakes. For each language that is not built in, it also lists the texts that remain in English. \
-                Without FILE it validates TEXTS_FILE.
+                Prints all mistakes. For each language that is not built in, it also lists the texts that remain in English, \
+                and those of the built-in flow that the file does not translate. Without FILE it validates TEXTS_FILE.
 
                 EXAMPLE
                   accounts-api texts check texts.yaml
@@ -39,7 +39,16 @@ extension TextCommands {
                     : "\(language.tag) (\(language.nativeName)) lacks \(counted(paths.count, "text")); English is shown instead:\n"
                         + paths.map { "  \($0)" }.joined(separator: "\n")
             }
-            return (["\(path) is valid: \(counted(texts.count, "text"))"] + notes).joined(separator: "\n")
+            let gaps = untranslated(texts)
+            let summary = "the file does not translate \(counted(gaps.count, "text")) of the built-in flow:"
+            let gapNotes = gaps.isEmpty ? [] : [([summary] + gaps.map { "  \($0)" }).joined(separator: "\n")]
+            return (["\(path) is valid: \(counted(texts.count, "text"))"] + notes + gapNotes).joined(separator: "\n")
+        }
+
+        /// The texts of the built-in flow that the languages of the file lack which translate it; the first line of each.
+        private static func untranslated(_ texts: TextsFile) -> [String] {
+            guard let flow = try? Flow.standard(among: texts.languages) else { return [] }
+            return flow.gaps.map(\.description)
         }
 
         private static func verdict(on texts: TextsFile) -> JSON {
@@ -49,7 +58,10 @@ extension TextCommands {
                     "missing": .array(paths.map(JSON.string)),
                 ]
             }
-            return ["valid": true, "texts": .integer(texts.count), "added_languages": .array(added)]
+            return [
+                "valid": true, "texts": .integer(texts.count), "added_languages": .array(added),
+                "untranslated": .array(untranslated(texts).map(JSON.string)),
+            ]
         }
 
         private static func verdict(on error: TextsFileError) -> JSON {
