@@ -45,7 +45,7 @@ extension TextCommands {
             return (["\(path) is valid: \(counted(texts.count, "text"))"] + notes + gapNotes).joined(separator: "\n")
         }
 
-        /// The texts of the built-in flow that the languages of the file lack which translate it; the first line of each.
+        /// The texts of the built-in flow that a language of the file does not translate although it translates others.
         private static func untranslated(_ texts: TextsFile) -> [String] {
             guard let flow = try? Flow.standard(among: texts.languages) else { return [] }
             return flow.gaps.map(\.description)
