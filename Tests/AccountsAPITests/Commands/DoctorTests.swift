@@ -3,6 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import accounts_api
+
 @Suite("The doctor command", .timeLimit(.minutes(5)))
 struct DoctorTests {
     /// The environment of a server that is set up as the documents say.
