@@ -75,6 +75,9 @@ private struct JPEGImage {
     private(set) var size: (width: Int, height: Int)?
     private(set) var orientation = Orientation.upright
     private(set) var isBare = true
+    private var hasJFIF = false
+    /// JFIF 1.01 without a resolution and without a thumbnail, as libjpeg-turbo writes it.
+    private static let jfif = Array("JFIF\0".utf8) + [1, 1, 0, 0, 1, 0, 1, 0, 0]
 
     init(_ walk: inout ByteWalk) throws(ImageFault) {
         guard try walk.take(2) == [0xFF, 0xD8] else { throw .unsupported }
@@ -82,8 +85,8 @@ private struct JPEGImage {
             switch try Self.marker(&walk) {
             case 0xD9: return
             case 0x00, 0xD8: throw .unsupported
-            // Restart markers and TEM have no length.
-            case 0x01, 0xD0...0xD7: continue
+            // Restart markers and TEM have no length. Here, no picture needs them.
+            case 0x01, 0xD0...0xD7: isBare = false
             case let marker:
                 let length = try walk.big(2)
                 if length < 2 { throw .unsupported }
@@ -102,9 +105,10 @@ private struct JPEGImage {
             let (height, width) = (try frame.big(2), try frame.big(2))
             if size != nil { throw .unsupported }
             size = (width, height)
-        // DHT, SOS and DQT belong to the picture. JFIF without a thumbnail has 14 bytes.
+            if segment.count != 6 + 3 * (try frame.byte()) { isBare = false }
+        // DHT, SOS and DQT belong to the picture.
         case 0xC4, 0xDA, 0xDB: break
-        case 0xE0 where segment.count == 14: break
+        case 0xE0 where segment.elementsEqual(Self.jfif) && !hasJFIF: hasJFIF = true
         case 0xE1 where segment.starts(with: Orientation.exif):
             orientation = Orientation(tiff: segment.dropFirst(Orientation.exif.count)) ?? orientation
             isBare = false

@@ -62,7 +62,7 @@ struct ImagePoolTests {
     /// The outputs that an attacker who controls a worker could send instead of a photo.
     enum Forgery: CaseIterable, Sendable {
         case rubbish, truncated, trailingBytes, trailingPhoto, trailingVideo, tooLarge, tooSmall, turned, otherFormat
-        case comment, profile, thumbnail
+        case comment, profile, thumbnail, secondHeader, restart
 
         func bytes(from photo: [UInt8]) throws -> [UInt8] {
             switch self {
@@ -78,6 +78,9 @@ struct ImagePoolTests {
             case .comment: inserting(0xFE, into: photo)
             case .profile: inserting(0xE1, into: photo)
             case .thumbnail: inserting(0xE0, into: photo)
+            // The header has 18 bytes, after the 2 of the start.
+            case .secondHeader: Array(photo[..<20] + photo[2...])
+            case .restart: Array(photo[..<20] + [0xFF, 0xD0] + photo[20...])
             }
         }
 
