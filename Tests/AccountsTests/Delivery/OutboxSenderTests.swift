@@ -117,6 +117,25 @@ struct OutboxSenderTests {
         }
     }
 
+    @Test func `a request for another code while a notice is being delivered adds no second notice`() async throws {
+        try await TestSignups.with { service in
+            _ = try await service.signups.commit(service.readyDraft(email: "target@example.com"))
+            try await service.deliver()
+            let draft = try await service.submit(
+                ["email": "target@example.com"],
+                to: "email",
+                of: service.start()
+            )
+            try session.letPass("61 seconds")
+            try session.run("UPDATE outbox SET sending_until = now() + interval '1 minute' WHERE state = 'waiting'")
+            let code = try #require(service.signups.flow.step(named: "code"))
+            _ = try await service.signups.resend(code, of: service.signups.reread(draft))
+            let waiting = try session.query("SELECT template FROM outbox WHERE state = 'waiting'")
+                .map { try $0.decode(String.self) }
+            #expect(waiting == ["withheld"])
+        }
+    }
+
     @Test(arguments: [true, false])
     func `the mail after a withheld mail arrives at the same time as the mail after a delivered one`(isRegistered: Bool)
         async throws

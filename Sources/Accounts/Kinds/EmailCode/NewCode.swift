@@ -175,14 +175,15 @@ extension Signups {
     }
 
     /// A statement that deletes those of the mails that are not sent yet. Skips a mail whose row another transaction
-    /// has locked, such as one that claims it for delivery.
+    /// has locked, such as one that claims it for delivery. A mail that is being delivered may arrive nevertheless.
     ///
     /// Only waiting mail has a value in `sealed`. With a condition on `state`, PostgreSQL might scan the index of all
     /// waiting mail.
     ///
     /// - Parameters:
     ///   - mails: a query that selects the ids of mails.
-    ///   - andNotices: whether it also deletes notices to owners of accounts; ``hasDeletedNotice`` is then true.
+    ///   - andNotices: whether it also deletes notices to owners of accounts. If one was not being delivered,
+    ///     ``hasDeletedNotice`` is then true.
     ///   - condition: SQL; if it is false, the statement does nothing.
     static func deleteWaiting(_ mails: SQL, andNotices: Bool = false, when condition: SQL = "true") -> SQL {
         let isNotice: SQL = """
@@ -194,13 +195,15 @@ extension Signups {
                     SELECT id FROM outbox
                      WHERE id IN (\(mails)) AND sealed IS NOT NULL AND (\(andNotices) OR NOT \(isNotice))
                        FOR UPDATE SKIP LOCKED) AND \(condition)
-                RETURNING template
+                RETURNING template, sending_until
             )
-            SELECT \(setFlag("notice_deleted", "true")) FROM deleted WHERE \(isNotice) LIMIT 1
+            SELECT \(setFlag("notice_deleted", "true")) FROM deleted
+             WHERE \(isNotice) AND (sending_until IS NULL OR sending_until <= now()) LIMIT 1
             """
     }
 
-    /// Whether an earlier statement of the transaction has deleted a notice. The mail that replaces it is a notice, too.
+    /// Whether an earlier statement of the transaction has deleted a notice that nobody will get. The mail that replaces
+    /// it is a notice, too.
     private static let hasDeletedNotice: SQL = flag("notice_deleted")
 
     /// The rate limits that a mail with a code consumes: one mail per ``CodeField/resendAfter`` for the draft and the
