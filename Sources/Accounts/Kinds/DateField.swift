@@ -105,6 +105,8 @@ package struct DateField: FieldKind {
     /// draft shows only that there is a date.
     package func shown(_ value: CivilDate, at place: DisplayContext) -> JSON { place == .draft ? .isSet : value.json }
 
+    package var serverRules: [JSON.Member] { zone.map { [.init("zone", .string($0.identifier))] } ?? [] }
+
     package func rules(in language: Language) -> [JSON.Member] {
         [.init("format", "YYYY-MM-DD")] + [minAge.map { .init("min_age", .integer($0)) }].compactMap { $0 }
             + [maxAge.map { .init("max_age", .integer($0)) }].compactMap { $0 }

@@ -37,6 +37,9 @@ package protocol FieldKind: FieldActs {
     /// The rules of the field as JSON members for clients, with texts in the given language.
     func rules(in language: Language) -> [JSON.Member]
 
+    /// The rules that clients need not know, such as the number of guesses. `flow diff` compares them, too.
+    var serverRules: [JSON.Member] { get }
+
     /// The form control that asks for the value.
     var control: Control { get }
 
@@ -79,6 +82,7 @@ extension FieldKind {
     package func shown(_ value: Value, at place: DisplayContext) -> JSON { value.json }
     package func written(_ value: Value) -> String? { nil }
     package func rules(in language: Language) -> [JSON.Member] { [] }
+    package var serverRules: [JSON.Member] { [] }
     /// States only the type, because a value that was stored under another flow file may violate the other rules.
     package func shownSchema(at place: DisplayContext) -> JSON { ["type": answerSchema["type"] ?? "string"] }
     package func answer(inForm texts: [String]) -> JSON { .string(texts[0]) }

@@ -42,6 +42,13 @@ package struct CodeField: FieldKind {
     package var canBeSkipped: Bool { false }
     package var provedField: FieldName? { proves }
 
+    package var serverRules: [JSON.Member] {
+        [
+            .init("attempts", .integer(attempts)), .init("lifetime", .string(lifetime.inLargestUnit)),
+            .init("resend", .string(resendAfter.inLargestUnit)),
+        ]
+    }
+
     package func rules(in language: Language) -> [JSON.Member] {
         [.init("proves", .string(proves.rawValue)), .init("digits", .integer(digits))]
     }

@@ -57,14 +57,22 @@ struct FlowChange: Equatable {
     static func all(from old: Flow, to new: Flow) -> [FlowChange] {
         let (before, after) = (entries(of: old), entries(of: new))
         let names = before.map(\.name) + after.map(\.name).filter { name in !before.contains { $0.name == name } }
-        return names.compactMap { name in
-            let change = FlowChange(
-                name: name,
-                old: before.first { $0.name == name }?.rules,
-                new: after.first { $0.name == name }?.rules
-            )
-            return change.old == change.new ? nil : change
-        }
+        let order = { (flow: Flow) in flow.fields.map(\.name.rawValue) }
+        let isReordered = order(old) != order(new) && order(old).sorted() == order(new).sorted()
+        let reordering = FlowChange(
+            name: "fields",
+            old: order(old).joined(separator: " "),
+            new: order(new).joined(separator: " ")
+        )
+        return (isReordered ? [reordering] : [])
+            + names.compactMap { name in
+                let change = FlowChange(
+                    name: name,
+                    old: before.first { $0.name == name }?.rules,
+                    new: after.first { $0.name == name }?.rules
+                )
+                return change.old == change.new ? nil : change
+            }
     }
 
     private static func entries(of flow: Flow) -> [(name: String, rules: String)] {
@@ -72,6 +80,7 @@ struct FlowChange: Equatable {
         let rules = [
             (name: "draft.idle", rules: span(of: flow.expiry.idle.seconds)),
             (name: "draft.absolute", rules: span(of: flow.expiry.absolute.seconds)),
+            (name: "service", rules: flow.serviceName ?? "none"),
             (name: "languages", rules: list(flow.languages.map(\.tag))),
             (name: "zone", rules: flow.zone.identifier),
             (name: "steps", rules: list(flow.steps.map(\.name.rawValue))),
@@ -89,6 +98,8 @@ struct FlowChange: Equatable {
                 let words = [
                     type(of: field.kind).name, field.isRequired && !step.isOptional ? "required" : "optional",
                     FlowCommands.rules(of: field, in: flow.languages[0]),
+                    FlowCommands.words(of: field.kind.serverRules),
+                    field.control.autocomplete.map { "autocomplete \($0)" } ?? "",
                 ]
                 return (
                     name: "\(step.name).\(field.name)", rules: words.filter { !$0.isEmpty }.joined(separator: ", ")

@@ -59,8 +59,11 @@ extension FlowCommands {
     /// The rules of a field in one line, such as `identifier, max 254`.
     static func rules(of field: Field, in language: Language) -> String {
         let rules = field.kind.rules(in: language).filter { !["document", "sha256"].contains($0.name) }
-        let words = rules.map { "\($0.name) \($0.value.brief)" }
-        return (field.isIdentifier ? ["identifier"] + words : words).joined(separator: ", ")
+        return (field.isIdentifier ? ["identifier", words(of: rules)] : [words(of: rules)]).joined(separator: ", ")
+    }
+
+    static func words(of rules: [JSON.Member]) -> String {
+        rules.map { "\($0.name) \($0.value.brief)" }.joined(separator: ", ")
     }
 }
 

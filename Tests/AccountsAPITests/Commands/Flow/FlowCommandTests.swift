@@ -1,6 +1,9 @@
 import Accounts
 import Foundation
+import TestSupport
 import Testing
+
+@testable import accounts_api
 
 @Suite("The flow commands", .timeLimit(.minutes(3)))
 struct FlowCommandTests {
@@ -111,6 +114,38 @@ struct FlowCommandTests {
                 )
             }
         }
+    }
+
+    @Test(arguments: [
+        ("proves: email\n", "proves: email\n        attempts: 1\n", "code.code"),
+        ("min_age: 14\n", "min_age: 14\n        zone: Pacific/Auckland\n", "contact.birth_date"),
+        ("autocomplete: nickname", "autocomplete: name", "profile.display_name"),
+        ("version: 1\n", "version: 1\nservice: Tea\n", "service"),
+        ("version: 1\n", "version: 1\nafter_commit: none\n", "after_commit"),
+        ("version: 1\n", "version: 1\nsign_in: [code]\n", "sign_in"),
+        ("ko: 프로필}\n    editable: true\n", "ko: 프로필}\n", "editable"),
+        ("zone: Asia/Seoul", "zone: Europe/Berlin", "zone"),
+        ("languages: [en, ko]", "languages: [ko, en]", "languages"),
+    ])
+    func `flow diff compares every rule`(line: String, other: String, name: String) throws {
+        let file = Repository.root.appending(path: "Sources/Accounts/Flow/signup.yaml")
+        let standard = try String(contentsOf: file, encoding: .utf8)
+        let changed = standard.replacing(line, with: other, maxReplacements: 1)
+        #expect(changed != standard)
+        let changes = FlowChange.all(
+            from: try Flow(yaml: standard, file: "old.yaml"),
+            to: try Flow(yaml: changed, file: "new.yaml")
+        )
+        #expect(changes.map(\.name) == [name])
+    }
+
+    @Test func `flow diff tells another order of the fields of a step`() throws {
+        func flow(_ fields: String...) throws -> Flow {
+            let entries = fields.map { "{name: \($0), kind: text, label: A}" }.joined(separator: ", ")
+            let yaml = "flow: tea\nversion: 1\nsteps: [{name: one, title: One, fields: [\(entries)]}]\n"
+            return try Flow(yaml: yaml, file: "flow.yaml")
+        }
+        #expect(FlowChange.all(from: try flow("a", "b"), to: try flow("b", "a")).map(\.text) == ["~ fields: a b → b a"])
     }
 
     @Test func `flow show prints a line for each field`() async throws {
