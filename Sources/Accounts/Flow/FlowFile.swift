@@ -46,14 +46,19 @@ extension Flow {
     package init(yaml: String, file: String, among known: [Language] = Language.builtIn) throws(FlowFileError) {
         do throws(FlowFileError) {
             try self.init(reading: yaml, file: file, among: known)
-            digest = Self.digest(of: yaml)
+            digest = Self.digest(of: yaml, translatedInto: languages)
         } catch {
             throw error.within(yaml)
         }
     }
 
-    private static func digest(of yaml: String) -> String {
-        Data(SHA256.hash(data: Data("\(buildIdentity)\n\(yaml)".utf8)).prefix(12)).base64EncodedString()
+    /// The translations count, because people agree to a document in their language.
+    private static func digest(of yaml: String, translatedInto languages: [Language]) -> String {
+        let translations = languages.flatMap { language in
+            language.questions.sorted { $0.key < $1.key }.map { "\(language.tag) \($0.key) \($0.value)" }
+        }
+        let text = ([buildIdentity, yaml] + translations).joined(separator: "\n")
+        return Data(SHA256.hash(data: Data(text.utf8)).prefix(12)).base64EncodedString()
     }
 
     private init(reading yaml: String, file: String, among known: [Language]) throws(FlowFileError) {

@@ -159,6 +159,18 @@ struct TextsFileTests {
         #expect(own.gaps.isEmpty)
     }
 
+    @Test func `another translation makes the answers of the flow be judged again`() throws {
+        let flows = try ["Terms of use", "Rules"].map { document in
+            try Flow.standard(
+                among: Self.languages("  ja: {name: 日本語, questions: {Terms: 規約, Password: \(document)}}")
+            )
+        }
+        let again = try Flow.standard(
+            among: Self.languages("  ja: {name: 日本語, questions: {Password: Rules, Terms: 規約}}")
+        )
+        #expect(flows[0].digest != flows[1].digest && flows[1].digest == again.digest)
+    }
+
     @Test func `a date has the form of its language`() throws {
         let date = try #require(CivilDate(json: "2001-02-03"))
         let months = (1...12).map { "m\($0)" }.joined(separator: ", ")
