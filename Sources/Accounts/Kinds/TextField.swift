@@ -22,15 +22,21 @@ package struct TextField: FieldKind {
             throw rules.error("\"pattern\" is not a valid RE2 expression", at: "pattern")
         }
         example = try rules.optionalText("example")
-        if let example, pattern?.matches(whole: example) != true {
-            throw rules.error("\"example\" must match \"pattern\"", at: "example")
+        if let example, pattern == nil || (try? canonical(example, of: FieldName("example"))) != example {
+            throw rules.error(
+                "\"example\" must be a text that the field accepts, and needs a \"pattern\"",
+                at: "example"
+            )
         }
     }
 
     package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
         -> String
     {
-        let typed = try answer.text(of: field)
+        try canonical(try answer.text(of: field), of: field)
+    }
+
+    private func canonical(_ typed: String, of field: FieldName) throws(Refusals) -> String {
         // NFC composes at most four scalars, each of at most four bytes, to one. Longer input is refused before the
         // slow normalisation, even if it would be short enough without the white space at its ends.
         if typed.utf8.count > 16 * max + 1024 {

@@ -172,9 +172,11 @@ struct TextFieldTests {
         let message = Language.english.messages.message(for: refusals[0], about: plate.field.kind.topic, label: "Plate")
         #expect(message == "Enter it like AB-12.")
         #expect(plate.field.kind.rules(in: .english).last == .init("example", "AB-12"))
-        for rules in ["pattern: '[A-Z]{2}-[0-9]+', example: AB", "example: AB"] {
+        for rules in [
+            "pattern: '[A-Z]{2}-[0-9]+', example: AB", "example: AB", "pattern: '[A-Z]+', min: 3, example: AB",
+        ] {
             let error = #expect(throws: FlowFileError.self) { try AskedField(["name: plate, kind: text, \(rules)"]) }
-            #expect(error?.description.contains("\"example\" must match \"pattern\"") == true)
+            #expect(error?.description.contains("\"example\" must be a text that the field accepts") == true)
         }
     }
 
