@@ -284,7 +284,10 @@ def test_the_version_is_that_of_the_tag_and_comes_between_its_earlier_and_later_
 def test_a_build_takes_the_given_versions_and_lists_every_package_that_it_links(repository, swift, tmp_path):
     given = tmp_path / "given.json"
     given.write_text('{"pins": ["those of an earlier release"]}')
-    first = built(tmp_path / "first", repository, swift, RESOLVED=str(given))
+    # Relative paths begin in the folder of the caller.
+    path = f"{swift}:{os.environ['PATH']}"
+    run(repository / "scripts/release", "first", cwd=tmp_path, PATH=path, RESOLVED=given.name)
+    first = named(tmp_path / "first")
     assert first[".resolved"].read_bytes() == given.read_bytes()
     sbom = json.loads(first[".json"].read_text())
     assert [component["name"] for component in sbom["components"]] == ["swift", "direct", "transitive"]
