@@ -6,7 +6,7 @@ package enum DraftOrder: String, CaseIterable, Sendable {
     case created
     /// The draft that was changed last comes first.
     case updated
-    /// The draft that expires next comes first, after those that have expired.
+    /// The draft that expires next comes first, after those that have expired, and the committed ones of the latest days.
     case expires
 
     /// The order as SQL, over the columns of ``DraftSummary``. No two drafts have the same place in it.

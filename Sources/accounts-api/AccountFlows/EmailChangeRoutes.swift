@@ -49,9 +49,10 @@ struct EmailChangeRoutes: Sendable {
     }
 
     @Sendable func undo(_ request: Request, _ context: RequestScope) async throws -> Answer {
-        let text = context.answers["token"]?.json?.string ?? ""
-        guard let token = AddressToken(text), context.answers.members.count == 1 else {
-            throw Problem.refused([Refusal("token", text.isEmpty ? .required : .badFormat)], in: context.language)
+        let answer = context.answers["token"]
+        guard let token = answer?.json?.string.flatMap({ AddressToken($0) }), context.answers.members.count == 1 else {
+            let isMissing = answer?.isBlank ?? true
+            throw Problem.refused([Refusal("token", isMissing ? .required : .badFormat)], in: context.language)
         }
         try await sessions.from(context.network, SessionClient(browser: nil, device: nil)).restoreAddress(token)
         return Answer(status: .noContent)

@@ -31,7 +31,7 @@ extension Refusal.Code {
             Explanation(
                 meaning: """
                     The value is not written as the field requires: for example not an e-mail address, phone number, \
-                    username or date, a code with another number of `digits`, or a text that does not match the pattern.
+                    username or date, a code with another number of `digits`, or a text that does not match the pattern, of which `example` is one that does.
                     """,
                 remedy: "Show the format, and ask again."
             )

@@ -52,14 +52,24 @@ struct OperatingDocumentTests {
         }
     }
 
-    @Test func `the queries for locks find the session that holds one`() throws {
+    @Test func `the queries for locks find the session that holds one`() async throws {
         let document = try String(contentsOf: Repository.root.appending(path: "docs/operating.md"), encoding: .utf8)
         let queries = document.matches(of: /SELECT pid,[^;"]*pg_blocking_pids[^;"]*/).map { String($0.0) }
         #expect(queries.count == 2)
         let (holder, reader) = (try TestSupport.Session(), try TestSupport.Session())
+        let pid = try holder.query("SELECT pg_backend_pid()").only.decode(Int.self)
         try holder.run("BEGIN; LOCK TABLE drafts")
-        for query in queries { _ = try reader.query(SQL(stringLiteral: query)) }
+        let conninfo = FreshDatabase.current.conninfo
+        let waiting = Task { try await onThread { try TestSupport.Session(to: conninfo).run("SELECT 1 FROM drafts") } }
+        let isBlocked: SQL = "SELECT 1 FROM pg_stat_activity WHERE \(pid) = ANY (pg_blocking_pids(pid))"
+        while try reader.query(isBlocked).isEmpty {}
+        for query in queries {
+            let select: SQL = "SELECT pid FROM (\(SQL(stringLiteral: query))) AS found"
+            let found = try reader.query(select).map { try $0.decode(Int.self) }
+            #expect(found.contains(pid))
+        }
         try holder.run("COMMIT")
+        try await waiting.value
     }
 
     @Test func `every command prints the output that the document shows`() async throws {

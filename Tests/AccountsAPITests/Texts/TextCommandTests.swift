@@ -90,7 +90,10 @@ struct TextCommandTests {
                 Issue.record("\(json)")
                 return
             }
-            #expect(warnings.count == 1 && check.errorOutput.count { $0 == "\n" } == 1, "the file translates the others")
+            #expect(
+                warnings.count == 1 && check.errorOutput.count { $0 == "\n" } == 1,
+                "the file translates the others"
+            )
             let without = try await CommandRun.of("flow", "check", file)
             #expect(without.status == 1 && without.errorOutput.contains("must be a list of en, ko, each at most once"))
             let show = try await CommandRun.of(

@@ -10,7 +10,7 @@ extension DraftCommands {
 
                 EXAMPLES
                   accounts-api drafts list --state open --idle 2h
-                  accounts-api drafts list --sort expires --columns id,step,expires
+                  accounts-api drafts list --sort expires --state open --columns id,step,expires
                   accounts-api drafts list --email kim@example.com --json
                 """
         )
@@ -23,7 +23,7 @@ extension DraftCommands {
         @Option(help: "Only drafts that nobody has changed for at least this time, such as 2h.")
         var idle: DurationArgument?
         @Option(help: "Only drafts with this e-mail address.") var email: String?
-        @Option(help: "What the list is sorted by: the newest, the last changed or the next to expire comes first.")
+        @Option(help: "What the list is sorted by: the newest, the last changed or the first to expire comes first.")
         var sort = DraftOrder.created
         @OptionGroup var page: PageFlags<DraftCursor>
         @OptionGroup var list: ListFlags
