@@ -47,7 +47,7 @@ struct SchemaTests {
             let email = try #require(fields.first)
             #expect(email["help"] == .null)
             let terms = try #require(fields.first { $0["name"] == "terms" })
-            #expect(terms["rules"]?["document"]?.string?.hasPrefix("You are who you say") == true)
+            #expect(terms["rules"]?["document"]?.string?.hasPrefix("Sign up with your own") == true)
         }
     }
 
