@@ -27,7 +27,7 @@ COPY LICENSE scripts/image-root ./
 RUN ./image-root swift /image
 
 # Debian's libargon2 is a generic build and hashes at less than half the speed. The image also has builds for each
-# generation of processors, and the dynamic loader picks one.
+# microarchitecture level of x86-64, and the dynamic loader picks one.
 FROM ${RUNTIME_IMAGE} AS argon2
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends gcc libc6-dev python3-pip \
