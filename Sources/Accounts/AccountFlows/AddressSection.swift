@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension AddressChange {
-    /// How `accounts show` shows each change of the address that the owner of the old address can still undo.
+    /// Returns the query for the part of `accounts show` that lists the changes of the address that can still be undone.
     static func accountQuery(of account: ID<Account>) -> AccountQuery {
         AccountQuery(
             select: """

@@ -2,12 +2,12 @@ internal import Foundation
 package import Logging
 internal import ServiceLifecycle
 
-/// Sends events to the webhooks of applications, and logouts (the ends of grants) to their logout URIs. Any number of servers may
-/// do so at once.
+/// Sends events to the webhooks of applications, and logouts (the ends of grants) to their logout URIs. Any number of
+/// servers may do so at once.
 ///
 /// An application gets the events of one account one after another, and those of several accounts at the same time.
-/// The endpoints for which something is due share the requests of a server, at most eight each, so a single slow one does
-/// not hold up the others.
+/// Each server divides its concurrent requests evenly among the endpoints for which something is due, at most eight for
+/// each. So one slow endpoint does not delay the others.
 package struct EventSender: Sendable {
     private let subscribers: @Sendable () -> [EventSubscriber]
     private let queue: EventQueue
@@ -66,8 +66,8 @@ package struct EventSender: Sendable {
         }
     }
 
-    /// Claims due events and logouts: for each endpoint, at most as many as the further requests that it may have
-    /// now. Endpoints for which nothing is due have no share of the requests.
+    /// Claims due events and logouts: for each endpoint, at most as many as it has free slots
+    /// (``RequestsInFlight/freeSlots(for:capacity:)``). An endpoint for which nothing is due gets no slots.
     private func claim(for inFlight: RequestsInFlight) async throws(DatabaseError) -> [Attempt] {
         let subscribers = Dictionary(subscribers().map { ($0.id, $0) }) { first, _ in first }
         let due = try await queue.dueApplications()
@@ -198,7 +198,7 @@ package struct EventSender: Sendable {
 /// A failed attempt.
 private struct Failure {
     let reason: String
-    /// The status of the response; nil if there was no complete response.
+    /// The status of the response; nil if there was none.
     let status: Int?
     /// The application's `Retry-After` in seconds, at most a day; 0 if there is none.
     let retryAfter: Int
@@ -217,10 +217,11 @@ private struct Failure {
     var isGone: Bool { status == 410 }
 
     /// The seconds for which the application gets no events, because its status says that it is overloaded:
-    /// `Retry-After`, but from 5 to 3600. 0 for any other failure.
+    /// `Retry-After`, clamped to 5…3600. 0 for any other failure.
     var pause: Int { [429, 502, 503, 504].contains(status) ? min(max(retryAfter, 5), 3600) : 0 }
 
-    var isRecoverable: Bool { status.map { $0 >= 500 } ?? true }
+    /// Whether the same request may succeed later: there was no response, or the status is 408, 429 or 5xx.
+    var isRecoverable: Bool { status.map { $0 >= 500 || $0 == 408 || $0 == 429 } ?? true }
 }
 
 extension EventSender: Service {
@@ -247,7 +248,8 @@ extension EventSender: Service {
         }
     }
 
-    /// Runs the work. Logs a failure and returns nil. What was claimed is due again two minutes after the claim.
+    /// Runs the work. Logs a failure and returns nil. Claimed events and logouts become due again two
+    /// minutes after their claim.
     @discardableResult
     private func loggingFailure<Value>(_ work: () async throws(DatabaseError) -> Value) async -> Value? {
         do throws(DatabaseError) {

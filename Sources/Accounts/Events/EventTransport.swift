@@ -2,7 +2,7 @@
 package protocol EventTransport: Sendable {
     /// The maximum number of requests at the same time.
     var capacity: Int { get }
-    /// Sends the request and waits for the response. A failure is an outcome, too.
+    /// Sends the request and waits for the response. Never throws: without a response it returns `failed`.
     func post(_ request: EventRequest) async -> EventOutcome
 }
 
@@ -22,6 +22,6 @@ package struct EventRequest: Sendable {
 package enum EventOutcome: Hashable, Sendable {
     /// The application has answered, with this status and this `Retry-After` in seconds; 0 if it sent none.
     case answered(status: Int, retryAfter: Int)
-    /// There was no complete response. The text is the reason.
+    /// There was no response with a final status, or it broke off. The text is the reason.
     case failed(String)
 }

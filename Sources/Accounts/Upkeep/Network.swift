@@ -37,11 +37,12 @@ package struct Network: Hashable, Sendable {
     package var site: Network { prefix.count == 8 ? Network(prefix: Array(prefix.prefix(6))) : self }
 }
 
-/// An IPv4 or IPv6 address in bytes. An IPv4 address that is mapped into IPv6 becomes IPv4 again (RFC 4291 §2.5.5.2).
+/// An IPv4 or IPv6 address in bytes.
 package struct IPAddress: Hashable, Sendable {
     package let bytes: [UInt8]
 
-    /// Returns nil if the text is not an address. A zone after `%` is ignored.
+    /// Returns nil if the text is not an address. A zone after `%` is ignored, and an IPv4 address that is mapped into
+    /// IPv6 becomes IPv4 again (RFC 4291 §2.5.5.2).
     package init?(_ text: some StringProtocol) {
         let text = String(text.prefix { $0 != "%" })
         if let bytes = Self.parsed(text, AF_INET, 4) {

@@ -7,7 +7,7 @@ import Testing
 @testable import accounts_api
 
 @Suite("Concurrent requests", .freshDatabase, .timeLimit(.minutes(3)))
-struct CrowdTests {
+struct ConcurrentRequestTests {
     @Test(arguments: TestServer.Mode.allCases)
     func `a hundred concurrent commits of one draft create one account`(mode: TestServer.Mode) async throws {
         try await TestServer.with(mode) { site in
@@ -45,7 +45,7 @@ struct CrowdTests {
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             #expect(responses.allSatisfy { $0.status == 200 })
-            // Every write created its own revision, so no write was lost.
+            // `start` and `fill` made eight revisions, and each of the fifty writes one more, so no write was lost.
             let last = try await kim.send(.get, "/signup/review")
             #expect(last.headers[.eTag] == "\"58\"")
             let values = last.json["values"]
@@ -55,7 +55,7 @@ struct CrowdTests {
         }
     }
 
-    @Test func `a full hashing queue refuses requests at once, and queued requests are served`() async throws {
+    @Test func `a full hashing queue refuses requests immediately, and queued requests are served`() async throws {
         let parameters = Argon2Parameters(memoryKiB: 7168, iterations: 5)
         let gate = DispatchSemaphore(value: 0)
         let pool = try HashingPool(parameters: parameters, workers: 1, queue: 1) {

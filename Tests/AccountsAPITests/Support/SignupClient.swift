@@ -62,12 +62,12 @@ final class SignupClient: Sendable {
         try await send(.put, "/signup/\(step)", body, at: port)
     }
 
-    /// Uploads an image to a field. The status of the response is 204 if it is accepted.
     /// Sends the text as it is, with its escapes.
     func put(_ step: String, json: String, at port: Int) async throws -> Response {
         try await send(.put, "/signup/\(step)", bytes: Array(json.utf8), "application/json", at: port)
     }
 
+    /// Uploads an image to a field. The status of the response is 204 if it is accepted.
     func put(_ image: [UInt8], in path: String, at port: Int) async throws -> Response {
         try await send(.put, path, bytes: image, "image/png", at: port)
     }

@@ -397,11 +397,14 @@ struct EventSenderTests {
         }
     }
 
-    @Test func `an application is told that a session has ended, with a new token for each attempt`() async throws {
+    @Test(arguments: [503, 429, 408])
+    func `an application is told that a session has ended, with a new token for each attempt`(
+        status: Int
+    ) async throws {
         try await TestSignups.with { service in
             let sender = try await sender(service, [Self.subscriber("shop")])
             let (sid, account) = try await signOut(service)
-            transport.answer("https://shop.example/logout", with: .answered(status: 503, retryAfter: 0))
+            transport.answer("https://shop.example/logout", with: .answered(status: status, retryAfter: 0))
             let first = try #require(try await logouts(sender).first)
             #expect(first["iss"] == "https://accounts.example" && first["aud"] == "shop")
             #expect(first["sub"] == .string("\(account)") && first["sid"] == .string(sid.uuidString.lowercased()))

@@ -26,7 +26,7 @@ struct Argon2Tests {
         #expect(throws: Never.self) { try Argon2.selfTest() }
     }
 
-    @Test func `a hash made by the reference command is verified`() throws {
+    @Test func `a hash made by the reference implementation is verified`() throws {
         let phc = try PHCString(Self.known)
         let arena = try Arena(kibibytes: 65_536)
         #expect(try Argon2.verify(Secret(text: "password"), against: phc, in: arena))
@@ -66,8 +66,11 @@ struct Argon2Tests {
     }
 
     @Test(arguments: [(salt: 7, memory: 64, code: -6), (8, 68, -22), (8, 7, -14)])
-    func `parameters that the library refuses cause an error with its code`(salt: Int, memory: Int, code: Int32) throws
-    {
+    func `invalid parameters, or too small an arena, cause the error code of libargon2`(
+        salt: Int,
+        memory: Int,
+        code: Int32
+    ) throws {
         let arena = try Arena(kibibytes: 64)
         #expect(throws: Argon2Error(code: code)) {
             _ = try Argon2.tag(
@@ -97,15 +100,16 @@ struct Argon2Tests {
 @Suite("The cost of a hash")
 struct Argon2ParametersTests {
     @Test(arguments: Argon2Parameters.floor)
-    func `each entry of the floor meets it, and less memory or fewer iterations do not`(row: Argon2Parameters) {
+    func `each minimum cost is accepted, and less memory or fewer iterations are not`(row: Argon2Parameters) {
         #expect(row.meetsFloor && row.isWithinBounds)
         #expect(Argon2Parameters(memoryKiB: row.memoryKiB + 1, iterations: row.iterations + 1).meetsFloor)
         #expect(!Argon2Parameters(memoryKiB: row.memoryKiB - 1, iterations: row.iterations).meetsFloor)
         #expect(!Argon2Parameters(memoryKiB: row.memoryKiB, iterations: row.iterations - 1).meetsFloor)
     }
 
-    @Test func `the default parameters are an entry of the floor`() {
+    @Test func `the default parameters are one of the minimum costs`() {
         #expect(Argon2Parameters() == Argon2Parameters(memoryKiB: 19_456, iterations: 2))
+        #expect(Argon2Parameters.floor.contains(Argon2Parameters()))
     }
 }
 
@@ -136,7 +140,7 @@ struct PHCStringTests {
         "m=262145,t=2,p=1", "m=65536,t=11,p=1", "m=65536,t=2,p=5", "m=7,t=1,p=1", "m=31,t=1,p=4", "m=0,t=0,p=0",
         "m=-8,t=1,p=1", "m=65536,t=0,p=1", "m=65536,t=2,p=0", "m=9223372036854775807,t=2,p=1",
     ])
-    func `costs beyond the bounds are refused`(costs: String) {
+    func `costs outside the bounds are refused`(costs: String) {
         #expect(throws: PHCStringError.outOfBounds) {
             try PHCString("$argon2id$v=19$\(costs)$\(Self.salt)$\(Self.tag)")
         }
@@ -175,13 +179,13 @@ struct PHCStringTests {
         "$argon2id$v=19$m=65536,t=2,p=1$$\(tag)",
         "$argon2id$v=19$m=65536,t=2,p=1$\(salt)$",
     ])
-    func `any other text is malformed`(text: String) {
+    func `a text that is not a canonical Argon2id PHC string is malformed`(text: String) {
         #expect(throws: PHCStringError.malformed) { try PHCString(text) }
     }
 }
 
 extension Secret {
-    /// Creates a secret from a text, which is not wiped. Only for tests, whose passwords need no protection.
+    /// Creates a secret from a text. The secret is wiped and the text is not, so this is only for tests.
     init(text: String) {
         self.init(bytes: Array(text.utf8))
     }
