@@ -1033,7 +1033,11 @@ struct OperatorCommandTests {
             "50MiB"
         )
         let room = try JSON.read(Array(bounded.output.utf8))
-        #expect(room["memory_kib"] == 23552 && room["workers"] == 2)
+        guard case .integer(let memory)? = room["memory_kib"] else {
+            Issue.record("\(room)")
+            return
+        }
+        #expect((19_456...23_552).contains(memory) && room["workers"] == 2)
         for arguments in [
             ["--target", "soon"], ["--target", "1s", "--memory-limit", "1MiB"],
             ["--target", "1s", "--memory-limit", "64"],
