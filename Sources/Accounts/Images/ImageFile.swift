@@ -85,7 +85,7 @@ private struct JPEGImage {
             switch try Self.marker(&walk) {
             case 0xD9: return
             case 0x00, 0xD8: throw .unsupported
-            // Restart markers and TEM have no length. Here, no picture needs them.
+            // Restart markers and TEM have no length. No picture needs them outside of a scan.
             case 0x01, 0xD0...0xD7: isBare = false
             case let marker:
                 let length = try walk.big(2)

@@ -59,7 +59,8 @@ extension FlowCommands {
     /// The rules of a field in one line, such as `identifier, max 254`.
     static func rules(of field: Field, in language: Language) -> String {
         let rules = field.kind.rules(in: language).filter { !["document", "sha256"].contains($0.name) }
-        return (field.isIdentifier ? ["identifier", words(of: rules)] : [words(of: rules)]).joined(separator: ", ")
+        let words = [field.isIdentifier ? "identifier" : "", words(of: rules)]
+        return words.filter { !$0.isEmpty }.joined(separator: ", ")
     }
 
     static func words(of rules: [JSON.Member]) -> String {
