@@ -29,12 +29,14 @@ package struct TestSignups: Sendable {
         breached: BreachedPasswords? = nil,
         limits: Limits? = .lavish,
         waitingRequests: Int = .max,
+        timeouts: StatementTimeouts = .standard,
         metrics: Metrics = Metrics(),
         _ body: (TestSignups) async throws -> Value
     ) async throws -> Value {
         let database = Database(
             conninfo ?? FreshDatabase.current.conninfo,
             connections: connections,
+            timeouts: timeouts,
             metrics: metrics,
             logger: .silent
         )

@@ -30,6 +30,7 @@ package final class Database: Sendable {
         _ conninfo: String,
         connections: Int = 5,
         queue: Int = 4096,
+        timeouts: StatementTimeouts = .standard,
         metrics: Metrics = Metrics(),
         logger: Logger
     ) {
@@ -44,7 +45,8 @@ package final class Database: Sendable {
                 conninfo: conninfo,
                 kind: kind,
                 queue: isGrouped ? grouped : alone,
-                lockTimeout: .milliseconds(isGrouped ? 200 : 100),
+                timeouts: timeouts,
+                lockTimeout: isGrouped ? timeouts.groupedLock : timeouts.aloneLock,
                 parkingQueue: alone,
                 metrics: metrics,
                 logger: logger

@@ -17,15 +17,13 @@ struct Lane {
     /// The value of the label `lane` in the metrics.
     var kind = "alone"
     let queue: LaneQueue
+    var timeouts = StatementTimeouts.standard
     /// The maximum wait of a statement for a lock.
-    var lockTimeout = Duration.seconds(5)
-    /// The queue that parks a job whose lock wait timed out. There it may wait for ``longLockTimeout``.
+    var lockTimeout = StatementTimeouts.standard.parkedLock
+    /// The queue that parks a job whose lock wait timed out. There it may wait for ``StatementTimeouts/parkedLock``.
     var parkingQueue: LaneQueue?
     var metrics = Metrics()
     let logger: Logger
-
-    /// The maximum wait for a lock of a job that has gone to ``parkingQueue``.
-    static let longLockTimeout = Duration.seconds(5)
 
     /// The number of lock timeouts in a group after which the remaining jobs of the group are refused.
     static let maximumLockTimeouts = 5
@@ -38,7 +36,11 @@ struct Lane {
         var failures = 0
         while !queue.isStopped {
             do throws(DatabaseError) {
-                var pipeline = try Pipeline(Connection(to: conninfo), lockTimeout: lockTimeout)
+                var pipeline = try Pipeline(
+                    Connection(to: conninfo),
+                    statementTimeout: timeouts.statement,
+                    lockTimeout: lockTimeout
+                )
                 if !isUp {
                     queue.markLaneUp()
                     isUp = true
@@ -129,7 +131,7 @@ struct Lane {
         let start = ContinuousClock.now
         let outcome: Pipeline.Outcome
         do throws(DatabaseError) {
-            outcome = try pipeline.exchange(jobs.map { Self.statements(of: $0) }, whenSlow: whenSlow)
+            outcome = try pipeline.exchange(jobs.map { statements(of: $0) }, whenSlow: whenSlow)
         } catch {
             for job in jobs { job.answer(.failure(error)) }
             throw error
@@ -160,9 +162,9 @@ struct Lane {
     }
 
     /// The statements of the job, after one that sets the longer timeout if the job uses it.
-    private static func statements(of job: Job) -> [SQL] {
+    private func statements(of job: Job) -> [SQL] {
         guard job.usesLongLockTimeout else { return job.statements }
-        let milliseconds = Int(longLockTimeout / .milliseconds(1))
+        let milliseconds = Int(timeouts.parkedLock / .milliseconds(1))
         return [SQL(stringLiteral: "SET LOCAL lock_timeout = \(milliseconds)")] + job.statements
     }
 

@@ -34,15 +34,21 @@ struct Pipeline: ~Copyable {
         case sync
     }
 
-    /// - Parameter lockTimeout: the maximum wait of a statement for a lock.
-    init(_ connection: consuming Connection, lockTimeout: Duration) throws(DatabaseError) {
+    /// - Parameters:
+    ///   - statementTimeout: the maximum time of a statement.
+    ///   - lockTimeout: the maximum wait of a statement for a lock.
+    init(
+        _ connection: consuming Connection,
+        statementTimeout: Duration = StatementTimeouts.standard.statement,
+        lockTimeout: Duration
+    ) throws(DatabaseError) {
         self.connection = connection
         guard self.connection.acceptsWrites else { throw .unavailable("the server is a standby or read-only") }
         guard PQsetnonblocking(self.connection.raw, 1) == 0, PQenterPipelineMode(self.connection.raw) == 1 else {
             throw .unavailable(self.connection.message)
         }
         do throws(DatabaseError) {
-            guard case .committed = try exchange([Self.settings(lockTimeout)]) else {
+            guard case .committed = try exchange([Self.settings(statementTimeout, lockTimeout)]) else {
                 throw .unavailable("the server refused the session settings")
             }
         } catch {
@@ -52,9 +58,10 @@ struct Pipeline: ~Copyable {
 
     /// The settings of the session that every statement relies on: the time zone UTC, and the timeouts of statements
     /// and locks.
-    private static func settings(_ lockTimeout: Duration) -> [SQL] {
+    private static func settings(_ statementTimeout: Duration, _ lockTimeout: Duration) -> [SQL] {
         [
-            "SET TimeZone = 'UTC'", "SET statement_timeout = '10s'",
+            "SET TimeZone = 'UTC'",
+            SQL(stringLiteral: "SET statement_timeout = \(Int(statementTimeout / .milliseconds(1)))"),
             SQL(stringLiteral: "SET lock_timeout = \(Int(lockTimeout / .milliseconds(1)))"),
         ]
     }

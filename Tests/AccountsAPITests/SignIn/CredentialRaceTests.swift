@@ -5,6 +5,10 @@ import Testing
 
 @testable import accounts_api
 
+/// The time that requests have to come to the row of an account, one after the other. A busy machine may take long to
+/// hash a password.
+private let queuePatience = Duration.seconds(300)
+
 /// Two requests that change the credentials of one account, or sign in to it. Each pair runs in two ways: many times at
 /// once, and once so that both requests wait for the row of the account, which the test holds until then.
 @Suite("Changes of one account at the same time", .freshDatabase)
@@ -27,7 +31,7 @@ struct CredentialRaceTests {
     }
 
     @Test func `of two recoveries that wait for the account, the first one wins`() async throws {
-        try await TestServer.with { site in
+        try await TestServer.with(timeouts: .all(queuePatience)) { site in
             try await site.readyAccount()
             let rivals = try await Self.recoveries(site, 1)
             let commits = try await Self.queued(
@@ -79,7 +83,7 @@ struct CredentialRaceTests {
         isSignInFirst: Bool,
         hasAuthenticator: Bool
     ) async throws {
-        try await TestServer.with { site in
+        try await TestServer.with(timeouts: .all(queuePatience)) { site in
             let person = try await Browser(site).signUp(hasAuthenticator: hasAuthenticator)
             let (rival, other) = (Rival(site, "the phrase of the recovery"), Browser(site))
             try await rival.recover(person.recoveryCodes.first)
@@ -129,7 +133,7 @@ struct CredentialRaceTests {
     func `of two changes of the password that wait for the account, the first one wins`(isOneSession: Bool)
         async throws
     {
-        try await TestServer.with { site in
+        try await TestServer.with(timeouts: .all(queuePatience)) { site in
             try await site.readyAccount()
             let rivals = try await Self.signedIn(site, 1, Self.old, isOneSession)
             let changes = try await Self.queued(
@@ -184,7 +188,7 @@ struct CredentialRaceTests {
     func `of two changes of the address that wait for the account, the first one takes effect`(shared: Shared)
         async throws
     {
-        try await TestServer.with { site in
+        try await TestServer.with(timeouts: .all(queuePatience)) { site in
             try await site.readyAccount()
             let movers = try await Self.movers(site, 1, from: Self.email, shared)
             let commits = try await Self.queued(
@@ -228,7 +232,7 @@ struct CredentialRaceTests {
         let (holder, observer) = (try Session(), try Session())
         try holder.run("BEGIN; SELECT FROM accounts FOR UPDATE")
         async let one = first()
-        try await observer.waitUntilBlockedForLong()
+        try await observer.waitUntilBlocked(1)
         async let two = second()
         try await observer.waitUntilBlocked(2)
         try holder.run("COMMIT")
@@ -327,24 +331,14 @@ extension TestServer {
 }
 
 extension TestSupport.Session {
-    /// Waits until a session in this database waits for a lock in its last attempt, which may take five seconds. The first
-    /// one ends after 200 ms at most, and then another session can be the first in the queue.
-    fileprivate func waitUntilBlockedForLong() async throws {
-        try await wait(
-            for: """
-                SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
-                   AND xact_start < clock_timestamp() - interval '1 second'
-                """
-        )
-    }
-
     /// Waits until this number of sessions in this database wait for a lock.
     fileprivate func waitUntilBlocked(_ number: Int) async throws {
         try await wait(
             for: """
                 SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
                 HAVING count(*) = \(number)
-                """
+                """,
+            atMost: queuePatience
         )
     }
 }

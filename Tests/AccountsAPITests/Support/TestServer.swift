@@ -37,6 +37,7 @@ struct TestServer: Sendable {
         hasApplications: Bool = false,
         applicationsFile: String = RelyingParty.file,
         waitingRequests: Int = .max,
+        timeouts: StatementTimeouts = .standard,
         patience: Patience = .lavish,
         forwardAuthHosts: Set<String> = [],
         signingClock: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
@@ -54,6 +55,7 @@ struct TestServer: Sendable {
             breached: breached,
             limits: limits,
             waitingRequests: waitingRequests,
+            timeouts: timeouts,
             metrics: metrics
         ) { service in
             let log = CapturedLog()

@@ -1,0 +1,24 @@
+/// How long the statements of a ``Database`` may run and wait for locks.
+package struct StatementTimeouts: Sendable {
+    /// The maximum time of a statement, with its waits.
+    let statement: Duration
+    /// The maximum wait for a lock in a group.
+    let groupedLock: Duration
+    /// The maximum wait for a lock of a job that runs alone.
+    let aloneLock: Duration
+    /// The maximum wait for a lock of a job that runs again because its first wait was too long.
+    let parkedLock: Duration
+
+    /// The timeouts of the service.
+    package static let standard = StatementTimeouts(
+        statement: .seconds(10),
+        groupedLock: .milliseconds(200),
+        aloneLock: .milliseconds(100),
+        parkedLock: .seconds(5)
+    )
+
+    /// The same timeout for everything. With a long one, the order in which jobs wait for a lock stays as it is.
+    package static func all(_ time: Duration) -> StatementTimeouts {
+        StatementTimeouts(statement: time, groupedLock: time, aloneLock: time, parkedLock: time)
+    }
+}
