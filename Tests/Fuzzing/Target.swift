@@ -91,7 +91,7 @@ enum Target: String, CaseIterable {
     /// Checks that the line in an error is a line of the file, and that an accepted flow can validate an empty draft
     /// and show its rules.
     private func readFlow(_ yaml: String) {
-        do throws(FlowFileError) {
+        do throws(YAMLFileError) {
             let flow = try Flow(yaml: yaml, file: "flow.yaml")
             _ = SignupProgress(of: ValidationContext(in: flow))
             for language in flow.languages {

@@ -10,7 +10,7 @@ package struct SecondFactorField: FieldKind {
 
     init(after code: FieldName) { follows = code }
 
-    package init(rules: inout FlowEntry) throws(FlowFileError) {
+    package init(rules: inout YAMLEntry) throws(YAMLFileError) {
         throw rules.error("a flow file cannot have a field of kind \"\(Self.name)\"", at: "kind")
     }
 

@@ -6,12 +6,12 @@ package struct Applications: Sendable {
     /// their `aud` is the issuer.
     package let issuerAudience: [String]
     /// Risks that do not prevent the use of the file, such as a secret file that every user of the machine can read.
-    package let warnings: [FlowFileError]
+    package let warnings: [YAMLFileError]
     private let byID: [String: Application]
     /// The origins of the redirect URIs of public applications.
     private let origins: Set<String>
 
-    init(all: [Application], issuerAudience: [String], warnings: [FlowFileError]) {
+    init(all: [Application], issuerAudience: [String], warnings: [YAMLFileError]) {
         (self.all, self.issuerAudience, self.warnings) = (all, issuerAudience, warnings)
         byID = Dictionary(uniqueKeysWithValues: all.map { ($0.id, $0) })
         origins = Set(all.filter(\.isPublic).flatMap(\.redirectURIs).compactMap(ApplicationURIRules.origin))

@@ -17,7 +17,7 @@ package struct ApplicationsFile: Sendable {
     /// Reads the file and the files with secrets that it names. Throws all mistakes together.
     package func read() throws(ApplicationsFileError) -> Applications {
         let yaml: String
-        do throws(FlowFileError) {
+        do throws(YAMLFileError) {
             yaml = try Self.text(of: path)
         } catch {
             throw ApplicationsFileError(mistakes: [error])
@@ -25,12 +25,12 @@ package struct ApplicationsFile: Sendable {
         return try .parse(yaml, file: path, flow: flow, publicURL: publicURL)
     }
 
-    package static func text(of path: String) throws(FlowFileError) -> String {
+    package static func text(of path: String) throws(YAMLFileError) -> String {
         guard let file = FileHandle(forReadingAtPath: path), let data = try? file.read(upToCount: maximumBytes + 1),
             let text = String(validating: data, as: UTF8.self)
-        else { throw FlowFileError(file: path, line: nil, reason: "cannot read the file as UTF-8 text") }
+        else { throw YAMLFileError(file: path, line: nil, reason: "cannot read the file as UTF-8 text") }
         guard data.count <= maximumBytes else {
-            throw FlowFileError(file: path, line: nil, reason: "the file is larger than \(maximumBytes >> 20) MiB")
+            throw YAMLFileError(file: path, line: nil, reason: "the file is larger than \(maximumBytes >> 20) MiB")
         }
         return text
     }

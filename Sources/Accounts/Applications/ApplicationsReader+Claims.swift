@@ -1,6 +1,6 @@
 extension ApplicationsReader {
     /// The fields that the key `claims` names, without those that have mistakes.
-    mutating func claims(in entry: inout FlowEntry) -> [Field] {
+    mutating func claims(in entry: inout YAMLEntry) -> [Field] {
         var names: Set<String> = []
         return items("claims", in: &entry, upTo: 100).compactMap { item in
             guard let field = flow.field(named: FieldName(item.text)) else {

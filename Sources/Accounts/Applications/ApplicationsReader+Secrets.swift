@@ -3,7 +3,7 @@ internal import Foundation
 
 extension ApplicationsReader {
     /// The digests of the client's secrets; nil for a public client, or if there is a mistake.
-    mutating func clientSecrets(in entry: inout FlowEntry) -> [SHA256.Digest]? {
+    mutating func clientSecrets(in entry: inout YAMLEntry) -> [SHA256.Digest]? {
         let form = "a secret must have 32 to 256 visible ASCII characters; make one with: openssl rand -hex 32"
         return secrets(in: &entry, form: form) { line in
             let isValid = (32...256).contains(line.utf8.count) && line.utf8.allSatisfy { (0x21...0x7E).contains($0) }
@@ -11,8 +11,8 @@ extension ApplicationsReader {
         }
     }
 
-    mutating func webhook(in entry: inout FlowEntry) -> Webhook? {
-        guard var webhook = attempt({ () throws(FlowFileError) in try entry.entry("webhook") }) ?? nil else {
+    mutating func webhook(in entry: inout YAMLEntry) -> Webhook? {
+        guard var webhook = attempt({ () throws(YAMLFileError) in try entry.entry("webhook") }) ?? nil else {
             return nil
         }
         let earlierMistakes = mistakes.count
@@ -31,7 +31,7 @@ extension ApplicationsReader {
         return Webhook(url: url, events: events, secrets: secrets)
     }
 
-    private mutating func eventTypes(in webhook: inout FlowEntry) -> [String] {
+    private mutating func eventTypes(in webhook: inout YAMLEntry) -> [String] {
         let earlierMistakes = mistakes.count
         let items = items("events", in: &webhook, upTo: Webhook.eventTypes.count)
         if items.isEmpty, mistakes.count == earlierMistakes {
@@ -50,12 +50,12 @@ extension ApplicationsReader {
     ///   - form: describes a valid secret, for the text of a mistake. The text never contains the secret itself.
     ///   - read: converts a line to a secret; returns nil if the line is not valid.
     private mutating func secrets<Secret>(
-        in entry: inout FlowEntry,
+        in entry: inout YAMLEntry,
         form: String,
         _ read: (String) -> Secret?
     ) -> [Secret]? {
         let key = "secret_file"
-        guard let path = attempt({ () throws(FlowFileError) in try entry.optionalText(key) }) ?? nil else { return nil }
+        guard let path = attempt({ () throws(YAMLFileError) in try entry.optionalText(key) }) ?? nil else { return nil }
         let file: SecretFile
         do throws(SecretFile.Unreadable) {
             file = try secretFile(absolute(path))

@@ -1,7 +1,7 @@
 extension ApplicationsReader {
     private static let maximumURIs = 100
 
-    mutating func redirectURIs(in entry: inout FlowEntry, allowsAppScheme: Bool) -> [String] {
+    mutating func redirectURIs(in entry: inout YAMLEntry, allowsAppScheme: Bool) -> [String] {
         let earlierMistakes = mistakes.count
         let uris = uris("redirect_uris", in: &entry, allowsAppScheme: allowsAppScheme)
         if uris.isEmpty, mistakes.count == earlierMistakes {
@@ -11,7 +11,7 @@ extension ApplicationsReader {
     }
 
     /// The URIs of a list, without those that have mistakes.
-    mutating func uris(_ key: String, in entry: inout FlowEntry, allowsAppScheme: Bool) -> [String] {
+    mutating func uris(_ key: String, in entry: inout YAMLEntry, allowsAppScheme: Bool) -> [String] {
         items(key, in: &entry, upTo: Self.maximumURIs).compactMap { item in
             guard let mistake = uriRules.mistake(in: item.text, allowsAppScheme: allowsAppScheme) else {
                 return item.text
@@ -21,8 +21,8 @@ extension ApplicationsReader {
         }
     }
 
-    mutating func uri(_ key: String, in entry: inout FlowEntry) -> String? {
-        guard let uri = attempt({ () throws(FlowFileError) in try entry.optionalText(key) }) ?? nil else { return nil }
+    mutating func uri(_ key: String, in entry: inout YAMLEntry) -> String? {
+        guard let uri = attempt({ () throws(YAMLFileError) in try entry.optionalText(key) }) ?? nil else { return nil }
         guard let mistake = uriRules.mistake(in: uri) else { return uri }
         collect(entry.error(mistake, at: key))
         return nil

@@ -33,8 +33,8 @@ struct ApplicationsReader {
     let flow: Flow
     let uriRules: ApplicationURIRules
     let secretFile: (String) throws(SecretFile.Unreadable) -> SecretFile
-    private(set) var mistakes: [FlowFileError] = []
-    private(set) var warnings: [FlowFileError] = []
+    private(set) var mistakes: [YAMLFileError] = []
+    private(set) var warnings: [YAMLFileError] = []
 
     init(
         file: String,
@@ -49,7 +49,7 @@ struct ApplicationsReader {
     /// Returns nil if there are mistakes.
     mutating func read(_ yaml: String) -> Applications? {
         let name = file
-        guard var entry = attempt({ () throws(FlowFileError) in try FlowEntry(yaml: yaml, file: name) }) else {
+        guard var entry = attempt({ () throws(YAMLFileError) in try YAMLEntry(yaml: yaml, file: name) }) else {
             return nil
         }
         let audience = items("issuer_audience", in: &entry, upTo: 100).map(\.text)
@@ -64,7 +64,7 @@ struct ApplicationsReader {
         return Applications(all: applications, issuerAudience: audience, warnings: warnings)
     }
 
-    private mutating func entries(in entry: inout FlowEntry) -> [FlowEntry] {
+    private mutating func entries(in entry: inout YAMLEntry) -> [YAMLEntry] {
         guard let nodes = entry.node("applications")?.sequence, nodes.count <= Applications.maximum else {
             let reason = "\"applications\" must be a list with at most \(Applications.maximum) entries"
             mistakes.append(entry.error(reason, at: "applications"))
@@ -72,8 +72,8 @@ struct ApplicationsReader {
         }
         let (name, flow) = (file, flow)
         return nodes.compactMap { node in
-            attempt { () throws(FlowFileError) in
-                try FlowEntry(
+            attempt { () throws(YAMLFileError) in
+                try YAMLEntry(
                     node,
                     file: name,
                     requiring: flow.languages,
@@ -84,10 +84,10 @@ struct ApplicationsReader {
     }
 
     /// Returns nil if the entry has mistakes.
-    private mutating func application(_ entry: inout FlowEntry, _ ids: inout Set<String>) -> Application? {
+    private mutating func application(_ entry: inout YAMLEntry, _ ids: inout Set<String>) -> Application? {
         let earlierMistakes = mistakes.count
         let id = id(of: &entry, &ids)
-        let names = attempt { () throws(FlowFileError) in try entry.texts("name") }
+        let names = attempt { () throws(YAMLFileError) in try entry.texts("name") }
         let secrets = clientSecrets(in: &entry)
         let redirectURIs = redirectURIs(in: &entry, allowsAppScheme: secrets == nil)
         let logoutURIs = uris("post_logout_redirect_uris", in: &entry, allowsAppScheme: secrets == nil)
@@ -111,8 +111,8 @@ struct ApplicationsReader {
         )
     }
 
-    private mutating func id(of entry: inout FlowEntry, _ ids: inout Set<String>) -> String? {
-        guard let id = attempt({ () throws(FlowFileError) in try entry.text("id") }) else { return nil }
+    private mutating func id(of entry: inout YAMLEntry, _ ids: inout Set<String>) -> String? {
+        guard let id = attempt({ () throws(YAMLFileError) in try entry.text("id") }) else { return nil }
         guard (1...64).contains(id.utf8.count), id.utf8.allSatisfy(Self.isIDCharacter) else {
             mistakes.append(entry.error("invalid id \"\(id)\": use 1 to 64 characters of a-z, 0-9 and -", at: "id"))
             return nil
@@ -128,17 +128,17 @@ struct ApplicationsReader {
         (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == UInt8(ascii: "-")
     }
 
-    private mutating func algorithm(in entry: inout FlowEntry) -> SigningAlgorithm {
+    private mutating func algorithm(in entry: inout YAMLEntry) -> SigningAlgorithm {
         let names = SigningAlgorithm.allCases.map(\.rawValue)
-        let name = attempt { () throws(FlowFileError) in try entry.word("id_token_signing_alg", among: names) }
+        let name = attempt { () throws(YAMLFileError) in try entry.word("id_token_signing_alg", among: names) }
         return name?.flatMap { SigningAlgorithm(rawValue: $0) } ?? .es256
     }
 
     // MARK: Collecting
 
     /// Returns the result of `body`. If it throws, collects the mistake and returns nil.
-    mutating func attempt<Value>(_ body: () throws(FlowFileError) -> Value) -> Value? {
-        do throws(FlowFileError) {
+    mutating func attempt<Value>(_ body: () throws(YAMLFileError) -> Value) -> Value? {
+        do throws(YAMLFileError) {
             return try body()
         } catch {
             mistakes.append(error)
@@ -146,12 +146,12 @@ struct ApplicationsReader {
         }
     }
 
-    mutating func collect(_ mistake: FlowFileError) { mistakes.append(mistake) }
+    mutating func collect(_ mistake: YAMLFileError) { mistakes.append(mistake) }
 
-    mutating func warn(_ warning: FlowFileError) { warnings.append(warning) }
+    mutating func warn(_ warning: YAMLFileError) { warnings.append(warning) }
 
     /// The items of a list; none if the list is missing or has a mistake.
-    mutating func items(_ key: String, in entry: inout FlowEntry, upTo maximum: Int) -> [FlowItem] {
-        (attempt { () throws(FlowFileError) in try entry.items(key, upTo: maximum) } ?? nil) ?? []
+    mutating func items(_ key: String, in entry: inout YAMLEntry, upTo maximum: Int) -> [YAMLItem] {
+        (attempt { () throws(YAMLFileError) in try entry.items(key, upTo: maximum) } ?? nil) ?? []
     }
 }

@@ -17,7 +17,7 @@ package struct DraftExpiry: Sendable {
     }
 
     /// - Parameter file: the outermost mapping of the flow file.
-    init(in file: inout FlowEntry) throws(FlowFileError) {
+    init(in file: inout YAMLEntry) throws(YAMLFileError) {
         var entry = try file.entry("draft")
         idle = try entry?.duration("idle", in: .minutes(1) ... .days(30)) ?? .days(1)
         absolute = try entry?.duration("absolute", in: .minutes(1) ... .days(90)) ?? .days(7)

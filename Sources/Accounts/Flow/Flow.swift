@@ -20,7 +20,7 @@ package struct Flow: Sendable {
     package internal(set) var purpose = FlowPurpose.signup
 
     /// The texts of the flow file that a language of `TEXTS_FILE` lacks.
-    package internal(set) var gaps: [FlowFileError] = []
+    package internal(set) var gaps: [YAMLFileError] = []
 
     /// A digest of the text of the flow file and of the build of the service, because the code has rules, too. A value
     /// that is valid under one digest may be invalid under another.

@@ -7,7 +7,7 @@ extension Flow {
     /// translates its questions.
     ///
     /// - Parameter known: the languages that the service has.
-    package static func standard(among known: [Language] = Language.builtIn) throws(FlowFileError) -> Flow {
+    package static func standard(among known: [Language] = Language.builtIn) throws(YAMLFileError) -> Flow {
         let added = known.filter { !Language.builtIn.contains($0) && !$0.questions.isEmpty }
         let tags = (Language.builtIn + added).map(\.tag).joined(separator: ", ")
         let yaml = String(decoding: PackageResources.signup_yaml, as: UTF8.self)
@@ -18,12 +18,12 @@ extension Flow {
         )
     }
 
-    package init(contentsOf path: String, among known: [Language] = Language.builtIn) throws(FlowFileError) {
+    package init(contentsOf path: String, among known: [Language] = Language.builtIn) throws(YAMLFileError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: descriptor >= 0)
         guard descriptor >= 0, let data = try? file.readToEnd() ?? Data() else {
             let reason = "cannot read the file: \(String(cString: strerror(errno)))"
-            throw FlowFileError(file: path, line: nil, reason: reason)
+            throw YAMLFileError(file: path, line: nil, reason: reason)
         }
         try self.init(Array(data), file: path, among: known)
     }
@@ -33,9 +33,9 @@ extension Flow {
         _ bytes: [UInt8],
         file: String,
         among known: [Language] = Language.builtIn
-    ) throws(FlowFileError) {
+    ) throws(YAMLFileError) {
         guard let yaml = String(validating: bytes, as: UTF8.self) else {
-            throw FlowFileError(file: file, line: nil, reason: "the file is not UTF-8 text")
+            throw YAMLFileError(file: file, line: nil, reason: "the file is not UTF-8 text")
         }
         try self.init(yaml: yaml, file: file, among: known)
     }
@@ -43,8 +43,8 @@ extension Flow {
     /// - Parameters:
     ///   - file: the name of the file in errors.
     ///   - known: the languages that the service has.
-    package init(yaml: String, file: String, among known: [Language] = Language.builtIn) throws(FlowFileError) {
-        do throws(FlowFileError) {
+    package init(yaml: String, file: String, among known: [Language] = Language.builtIn) throws(YAMLFileError) {
+        do throws(YAMLFileError) {
             try self.init(reading: yaml, file: file, among: known)
             digest = Self.digest(of: yaml, translatedInto: languages)
         } catch {
@@ -61,36 +61,36 @@ extension Flow {
         return Data(SHA256.hash(data: Data(text.utf8)).prefix(12)).base64EncodedString()
     }
 
-    private init(reading yaml: String, file: String, among known: [Language]) throws(FlowFileError) {
-        var entry = try FlowEntry(yaml: yaml, file: file)
+    private init(reading yaml: String, file: String, among known: [Language]) throws(YAMLFileError) {
+        var entry = try YAMLEntry(yaml: yaml, file: file)
         try self.init(&entry, among: known)
         gaps = entry.gaps.all.map { $0.within(yaml) }
     }
 
     /// Throws all mistakes together. How steps and fields fit together is checked only if each is valid by itself.
-    private init(_ entry: inout FlowEntry, among known: [Language]) throws(FlowFileError) {
+    private init(_ entry: inout YAMLEntry, among known: [Language]) throws(YAMLFileError) {
         let mistakes = entry.mistakes
-        let name = mistakes.collect { () throws(FlowFileError) in
+        let name = mistakes.collect { () throws(YAMLFileError) in
             let name = try entry.text("flow")
             guard Self.isName(name) else { throw entry.error(Self.invalidName(name), at: "flow") }
             return name
         }
-        let version = mistakes.collect { () throws(FlowFileError) in
+        let version = mistakes.collect { () throws(YAMLFileError) in
             guard let version = try entry.integer("version", in: 1...1_000_000) else { throw entry.missing("version") }
             return version
         }
-        let languages = mistakes.collect { () throws(FlowFileError) in try Self.languages(&entry, among: known) }
+        let languages = mistakes.collect { () throws(YAMLFileError) in try Self.languages(&entry, among: known) }
         // Without the languages, it is not known which texts are missing.
-        guard let languages else { throw FlowFileError(mistakes.all)! }
+        guard let languages else { throw YAMLFileError(mistakes.all)! }
         entry = entry.requiring(languages, among: known)
-        let serviceName = mistakes.collect { () throws(FlowFileError) in try entry.optionalText("service") }
-        let zone = mistakes.collect { () throws(FlowFileError) in try entry.zone("zone") ?? .gmt }
-        let expiry = mistakes.collect { () throws(FlowFileError) in try DraftExpiry(in: &entry) }
-        let steps = mistakes.collect { () throws(FlowFileError) in try Self.steps(&entry) } ?? nil
-        let signIn = mistakes.collect { () throws(FlowFileError) in try SignInRules(in: &entry, steps) }
-        let limits = mistakes.collect { () throws(FlowFileError) in try Limits(of: &entry) }
+        let serviceName = mistakes.collect { () throws(YAMLFileError) in try entry.optionalText("service") }
+        let zone = mistakes.collect { () throws(YAMLFileError) in try entry.zone("zone") ?? .gmt }
+        let expiry = mistakes.collect { () throws(YAMLFileError) in try DraftExpiry(in: &entry) }
+        let steps = mistakes.collect { () throws(YAMLFileError) in try Self.steps(&entry) } ?? nil
+        let signIn = mistakes.collect { () throws(YAMLFileError) in try SignInRules(in: &entry, steps) }
+        let limits = mistakes.collect { () throws(YAMLFileError) in try Limits(of: &entry) }
         mistakes.add(entry.unknownKeys)
-        if let error = FlowFileError(mistakes.all) { throw error }
+        if let error = YAMLFileError(mistakes.all) { throw error }
         guard let name, let version, let serviceName, let zone, let expiry, let steps, let signIn, let limits else {
             preconditionFailure("a flow without mistakes lacks a part")
         }
@@ -100,9 +100,9 @@ extension Flow {
     }
 
     private static func languages(
-        _ entry: inout FlowEntry,
+        _ entry: inout YAMLEntry,
         among known: [Language]
-    ) throws(FlowFileError) -> [Language] {
+    ) throws(YAMLFileError) -> [Language] {
         guard let node = entry.node("languages") else { return [known[Language.english.tag] ?? .english] }
         let languages = (node.sequence ?? []).compactMap { $0.scalar.flatMap { known[$0.string] } }
         guard !languages.isEmpty, languages.count == node.sequence?.count, Set(languages).count == languages.count
@@ -115,12 +115,12 @@ extension Flow {
 
     /// Throws the mistakes in how the steps fit together. Collects those of single steps and fields, and returns nil if there
     /// are any.
-    private static func steps(_ entry: inout FlowEntry) throws(FlowFileError) -> [Step]? {
+    private static func steps(_ entry: inout YAMLEntry) throws(YAMLFileError) -> [Step]? {
         let mistakes = entry.mistakes
         let earlierMistakes = mistakes.all.count
         var steps: [Step] = []
-        var entries: [(FlowEntry, Field)] = []
-        var editable: [(FlowEntry, Step)] = []
+        var entries: [(YAMLEntry, Field)] = []
+        var editable: [(YAMLEntry, Step)] = []
         for var stepEntry in try entry.entries("steps") {
             guard let step = step(&stepEntry, after: steps, &entries) else { continue }
             steps.append(step)
@@ -144,12 +144,12 @@ extension Flow {
     ///
     /// - Parameter entries: the entries of all fields, to which those of the step are added.
     private static func step(
-        _ entry: inout FlowEntry,
+        _ entry: inout YAMLEntry,
         after earlier: [Step],
-        _ entries: inout [(FlowEntry, Field)]
+        _ entries: inout [(YAMLEntry, Field)]
     ) -> Step? {
         let mistakes = entry.mistakes
-        let name = mistakes.collect { () throws(FlowFileError) in
+        let name = mistakes.collect { () throws(YAMLFileError) in
             let name = try entry.text("name")
             guard isName(name) else { throw entry.error(invalidName(name), at: "name") }
             if reservedNames.contains(name) { throw entry.error(reservedName(name), at: "name") }
@@ -158,17 +158,17 @@ extension Flow {
             }
             return name
         }
-        let isOptional = mistakes.collect { () throws(FlowFileError) in try entry.flag("optional", default: false) }
-        let titles = mistakes.collect { () throws(FlowFileError) in try entry.texts("title") }
-        let shortTitles = mistakes.collect { () throws(FlowFileError) in try entry.optionalTexts("short_title") ?? [:] }
+        let isOptional = mistakes.collect { () throws(YAMLFileError) in try entry.flag("optional", default: false) }
+        let titles = mistakes.collect { () throws(YAMLFileError) in try entry.texts("title") }
+        let shortTitles = mistakes.collect { () throws(YAMLFileError) in try entry.optionalTexts("short_title") ?? [:] }
         var fields: [Field] = []
-        for var fieldEntry in mistakes.collect({ () throws(FlowFileError) in try entry.entries("fields") }) ?? [] {
+        for var fieldEntry in mistakes.collect({ () throws(YAMLFileError) in try entry.entries("fields") }) ?? [] {
             let field = field(&fieldEntry, after: fields, ofEarlierSteps: earlier.flatMap(\.fields))
             guard let field else { continue }
             fields.append(field)
             entries.append((fieldEntry, field))
         }
-        let isEditable = mistakes.collect { () throws(FlowFileError) in try entry.flag("editable", default: false) }
+        let isEditable = mistakes.collect { () throws(YAMLFileError) in try entry.flag("editable", default: false) }
         if let name, isEditable == true, accountPaths.contains(name) {
             mistakes.add([entry.error("the service uses the path /account/\(name): rename the step", at: "name")])
         }
@@ -206,13 +206,13 @@ extension Flow {
 
     /// Collects the mistakes of the field. Returns nil if it has any.
     private static func field(
-        _ entry: inout FlowEntry,
+        _ entry: inout YAMLEntry,
         after earlierInStep: [Field],
         ofEarlierSteps earlierSteps: [Field]
     ) -> Field? {
         let mistakes = entry.mistakes
         let earlierMistakes = mistakes.all.count
-        let name = mistakes.collect { () throws(FlowFileError) in
+        let name = mistakes.collect { () throws(YAMLFileError) in
             let name = try entry.text("name")
             guard isName(name) else { throw entry.error(invalidName(name), at: "name") }
             if (earlierSteps + earlierInStep).contains(where: { $0.name.rawValue == name }) {
@@ -220,24 +220,24 @@ extension Flow {
             }
             return name
         }
-        let kindType = mistakes.collect { () throws(FlowFileError) in
+        let kindType = mistakes.collect { () throws(YAMLFileError) in
             let word = try entry.text("kind")
             guard let kindType = KindList.all.first(where: { $0.name == word }) else {
                 throw entry.error("unknown kind \"\(word)\"", at: "kind")
             }
             return kindType
         }
-        mistakes.collect { () throws(FlowFileError) in try entry.readRequired() }
-        let isIdentifier = mistakes.collect { () throws(FlowFileError) in try entry.flag("identifier", default: false) }
-        let labels = mistakes.collect { () throws(FlowFileError) in try entry.texts("label") }
-        let helps = mistakes.collect { () throws(FlowFileError) in try entry.optionalTexts("help") ?? [:] }
-        let shortLabels = mistakes.collect { () throws(FlowFileError) in try entry.optionalTexts("short_label") ?? [:] }
-        let autocomplete = mistakes.collect { () throws(FlowFileError) in
+        mistakes.collect { () throws(YAMLFileError) in try entry.readRequired() }
+        let isIdentifier = mistakes.collect { () throws(YAMLFileError) in try entry.flag("identifier", default: false) }
+        let labels = mistakes.collect { () throws(YAMLFileError) in try entry.texts("label") }
+        let helps = mistakes.collect { () throws(YAMLFileError) in try entry.optionalTexts("help") ?? [:] }
+        let shortLabels = mistakes.collect { () throws(YAMLFileError) in try entry.optionalTexts("short_label") ?? [:] }
+        let autocomplete = mistakes.collect { () throws(YAMLFileError) in
             try entry.word("autocomplete", among: Control.autocompletes)
         }
         // Without the kind, it is not known which other keys the field may have.
         guard let kindType,
-            let kind = mistakes.collect({ () throws(FlowFileError) in try kindType.init(rules: &entry) })
+            let kind = mistakes.collect({ () throws(YAMLFileError) in try kindType.init(rules: &entry) })
         else { return nil }
         mistakes.add(entry.unknownKeys)
         guard mistakes.all.count == earlierMistakes, let name, let isIdentifier, let labels, let helps, let shortLabels
@@ -247,7 +247,7 @@ extension Flow {
             earlierInStep: earlierInStep,
             earlierSteps: earlierSteps
         )
-        let isValid: Void? = mistakes.collect { () throws(FlowFileError) in
+        let isValid: Void? = mistakes.collect { () throws(YAMLFileError) in
             try check(name, kind, isIdentifier, entry, at: position, hasAllEarlier: earlierMistakes == 0)
         }
         if isValid == nil { return nil }
@@ -271,10 +271,10 @@ extension Flow {
         _ name: String,
         _ kind: any FieldKind,
         _ isIdentifier: Bool,
-        _ entry: FlowEntry,
+        _ entry: YAMLEntry,
         at position: FieldPosition,
         hasAllEarlier: Bool
-    ) throws(FlowFileError) {
+    ) throws(YAMLFileError) {
         let kindType = type(of: kind)
         if hasAllEarlier { try kind.check(entry, at: position) }
         if isIdentifier {

@@ -16,7 +16,7 @@ package struct SignInRules: Sendable {
     /// Reads `sign_in` and `after_commit`, such as `sign_in: [password, code]` and `after_commit: session`.
     ///
     /// - Parameter steps: nil if they have mistakes. Then it is not checked whether they have the fields of the methods.
-    init(in entry: inout FlowEntry, _ steps: [Step]?) throws(FlowFileError) {
+    init(in entry: inout YAMLEntry, _ steps: [Step]?) throws(YAMLFileError) {
         let fields = steps?.flatMap(\.fields) ?? []
         let hasPassword = fields.contains { $0.kind.takesSecret && $0.kind.repeatedField == nil }
         let hasAddress = fields.contains { $0.isIdentifier && type(of: $0.kind).name == EmailField.name }

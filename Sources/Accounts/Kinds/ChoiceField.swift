@@ -12,7 +12,7 @@ package struct ChoiceField: FieldKind {
     package let options: [Option]
     package let isMultiple: Bool
 
-    package init(rules: inout FlowEntry) throws(FlowFileError) {
+    package init(rules: inout YAMLEntry) throws(YAMLFileError) {
         var options: [Option] = []
         for var entry in try rules.entries("options") {
             let value = try entry.text("value")

@@ -62,7 +62,7 @@ package struct DateField: FieldKind {
     /// The time zone that decides which day is today; nil for the time zone of the flow.
     let zone: TimeZone?
 
-    package init(rules: inout FlowEntry) throws(FlowFileError) {
+    package init(rules: inout YAMLEntry) throws(YAMLFileError) {
         minAge = try rules.integer("min_age", in: 0...150)
         maxAge = try rules.integer("max_age", in: 0...9998)
         if let minAge, let maxAge, minAge > maxAge {

@@ -59,10 +59,10 @@ package protocol FieldActs: Sendable {
 
     /// Called while the flow file is read, directly after the rules of this field. Throws if the field is at an invalid
     /// position, or contradicts a field before it. The fields after it have not been read yet.
-    func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError)
+    func check(_ entry: YAMLEntry, at position: FieldPosition) throws(YAMLFileError)
 
     /// Called after all steps of the flow file were read. Throws if the field contradicts any other field.
-    func check(_ entry: FlowEntry, of field: Field, in steps: [Step]) throws(FlowFileError)
+    func check(_ entry: YAMLEntry, of field: Field, in steps: [Step]) throws(YAMLFileError)
 
     // MARK: Submit, check and clear
 
@@ -271,8 +271,8 @@ extension FieldActs {
         Value.self != Never.self && !isHidden
     }
 
-    package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {}
-    package func check(_ entry: FlowEntry, of field: Field, in steps: [Step]) throws(FlowFileError) {}
+    package func check(_ entry: YAMLEntry, at position: FieldPosition) throws(YAMLFileError) {}
+    package func check(_ entry: YAMLEntry, of field: Field, in steps: [Step]) throws(YAMLFileError) {}
 
     package func lookUp(
         _ input: Input,

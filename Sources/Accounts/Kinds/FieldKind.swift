@@ -11,7 +11,7 @@ package protocol FieldKind: FieldActs {
     static var name: String { get }
 
     /// Reads the rules of this kind from the field's entry in the flow file.
-    init(rules: inout FlowEntry) throws(FlowFileError)
+    init(rules: inout YAMLEntry) throws(YAMLFileError)
 
     /// Validates an answer and returns its canonical form. Refuses an empty answer as `required`; an empty answer to an
     /// optional field is not passed to this function.

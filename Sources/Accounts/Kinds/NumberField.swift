@@ -5,7 +5,7 @@ package struct NumberField: FieldKind {
     let min: Int
     let max: Int
 
-    package init(rules: inout FlowEntry) throws(FlowFileError) {
+    package init(rules: inout YAMLEntry) throws(YAMLFileError) {
         // Not every client can represent integers beyond 2^53 exactly (RFC 8259 §6).
         let safe = -9_007_199_254_740_991...9_007_199_254_740_991
         min = try rules.integer("min", in: safe) ?? safe.lowerBound

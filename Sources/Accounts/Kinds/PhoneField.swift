@@ -7,7 +7,7 @@ package struct PhoneField: FieldKind {
     /// The region (ISO 3166-1) of numbers without a country code.
     let region: String
 
-    package init(rules: inout FlowEntry) throws(FlowFileError) {
+    package init(rules: inout YAMLEntry) throws(YAMLFileError) {
         region = try rules.optionalText("region") ?? "KR"
         guard phone_knows_region(region) else {
             throw rules.error("\"region\" must be an ISO 3166-1 code in capital letters, such as KR", at: "region")

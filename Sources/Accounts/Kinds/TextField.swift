@@ -11,7 +11,7 @@ package struct TextField: FieldKind {
     /// A text that matches the pattern, for the message about one that does not; nil if the flow file has none.
     let example: String?
 
-    package init(rules: inout FlowEntry) throws(FlowFileError) {
+    package init(rules: inout YAMLEntry) throws(YAMLFileError) {
         min = try rules.integer("min", in: 0...10_000) ?? 0
         max = try rules.integer("max", in: 1...10_000) ?? 500
         isMultiline = try rules.word("lines", among: ["one", "many"]) == "many"

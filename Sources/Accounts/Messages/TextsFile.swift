@@ -50,7 +50,7 @@ package struct TextsFile: Sendable {
 
 /// All mistakes in a file of texts, at least one.
 package struct TextsFileError: Error, CustomStringConvertible {
-    package let mistakes: [FlowFileError]
+    package let mistakes: [YAMLFileError]
 
     package var description: String { mistakes.map(\.description).joined(separator: "\n") }
 }

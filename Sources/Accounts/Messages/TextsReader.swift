@@ -5,14 +5,14 @@ struct TextsReader {
     private let file: String
     /// The languages that the file can change; all others it has to name.
     private let builtIn: [LanguageTexts]
-    private(set) var mistakes: [FlowFileError] = []
+    private(set) var mistakes: [YAMLFileError] = []
 
     init(file: String, builtIn: [LanguageTexts]) { (self.file, self.builtIn) = (file, builtIn) }
 
     /// The languages in the order of the file. Nil if there are mistakes.
     mutating func read(_ yaml: String) -> [LanguageTexts]? {
         let name = file
-        guard var entry = attempt({ () throws(FlowFileError) in try FlowEntry(yaml: yaml, file: name) }) else {
+        guard var entry = attempt({ () throws(YAMLFileError) in try YAMLEntry(yaml: yaml, file: name) }) else {
             return nil
         }
         let node = entry.node("languages")
@@ -46,17 +46,17 @@ struct TextsReader {
     private mutating func language(_ tag: String, _ node: Node, at key: Node) -> LanguageTexts {
         var texts = LanguageTexts(tag: tag)
         let name = file
-        guard var entry = attempt({ () throws(FlowFileError) in try FlowEntry(node, file: name) }) else {
+        guard var entry = attempt({ () throws(YAMLFileError) in try YAMLEntry(node, file: name) }) else {
             return texts
         }
         let earlier = builtIn.first { $0.tag == tag }
         let mistakesBefore = mistakes.count
-        texts.name = attempt { () throws(FlowFileError) in try entry.optionalText("name") } ?? nil
+        texts.name = attempt { () throws(YAMLFileError) in try entry.optionalText("name") } ?? nil
         if texts.name == nil, earlier == nil, mistakes.count == mistakesBefore {
             mistakes.append(error("\"name\" is missing: the name of the language in itself, such as 日本語", at: key))
         }
         let direction =
-            attempt { () throws(FlowFileError) in try entry.word("direction", among: ["ltr", "rtl"]) } ?? nil
+            attempt { () throws(YAMLFileError) in try entry.word("direction", among: ["ltr", "rtl"]) } ?? nil
         texts.isRightToLeft = direction.map { $0 == "rtl" }
         texts.months = months(in: &entry)
         texts.questions = questions(in: &entry)
@@ -74,7 +74,7 @@ struct TextsReader {
         return texts
     }
 
-    private mutating func months(in entry: inout FlowEntry) -> [String]? {
+    private mutating func months(in entry: inout YAMLEntry) -> [String]? {
         guard let node = entry.node("months") else { return nil }
         let names = (node.sequence ?? []).compactMap { Self.text($0, allowsLineBreaks: false) }
         if names.count == 12, node.sequence?.count == 12 { return names }
@@ -83,7 +83,7 @@ struct TextsReader {
     }
 
     /// Reads the translations of the texts of the flow. A translation may have several lines if the text has.
-    private mutating func questions(in entry: inout FlowEntry) -> [String: String] {
+    private mutating func questions(in entry: inout YAMLEntry) -> [String: String] {
         guard let node = entry.node("questions") else { return [:] }
         guard case .mapping(let mapping) = node else {
             mistakes.append(
@@ -130,7 +130,7 @@ struct TextsReader {
             return
         }
         let name = file
-        guard let entry = attempt({ () throws(FlowFileError) in try FlowEntry(node, file: name) }) else { return }
+        guard let entry = attempt({ () throws(YAMLFileError) in try YAMLEntry(node, file: name) }) else { return }
         for (key, value) in mapping {
             guard let part = key.scalar?.string else { continue }
             let inner = "\(path).\(part)"
@@ -216,20 +216,20 @@ struct TextsReader {
     }
 
     private static func text(_ node: Node, allowsLineBreaks: Bool) -> String? {
-        guard let text = FlowEntry.text(node) else { return nil }
+        guard let text = YAMLEntry.text(node) else { return nil }
         let isAllowed = text.unicodeScalars.allSatisfy { allowsLineBreaks ? $0.isAllowedInLines : $0.isAllowedInLine }
         return isAllowed ? text : nil
     }
 
     // MARK: Collecting
 
-    private func error(_ reason: String, at node: Node) -> FlowFileError {
-        FlowFileError(file: file, line: node.mark?.line, reason: reason)
+    private func error(_ reason: String, at node: Node) -> YAMLFileError {
+        YAMLFileError(file: file, line: node.mark?.line, reason: reason)
     }
 
     /// The value that the body reads; nil if it throws, after collecting the mistake.
-    private mutating func attempt<Value>(_ body: () throws(FlowFileError) -> Value) -> Value? {
-        do throws(FlowFileError) {
+    private mutating func attempt<Value>(_ body: () throws(YAMLFileError) -> Value) -> Value? {
+        do throws(YAMLFileError) {
             return try body()
         } catch {
             mistakes.append(error)

@@ -87,7 +87,7 @@ package struct Limits: Sendable {
     }
 
     /// Reads the mapping `limits` of a flow file, such as `{starts: 120/10m}`.
-    init(of flow: inout FlowEntry) throws(FlowFileError) {
+    init(of flow: inout YAMLEntry) throws(YAMLFileError) {
         self.init(byName: [:], revisions: 600)
         guard var entry = try flow.entry("limits") else { return }
         for name in Name.allCases {

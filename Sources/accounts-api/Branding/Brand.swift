@@ -58,7 +58,7 @@ struct Brand: Sendable {
 
 /// All mistakes in a brand file, at least one.
 struct BrandFileError: Error, CustomStringConvertible {
-    let mistakes: [FlowFileError]
+    let mistakes: [YAMLFileError]
 
     var description: String { mistakes.map(\.description).joined(separator: "\n") }
 }

@@ -3,7 +3,7 @@ import Accounts
 extension BrandReader {
     /// Reads the colours of light and dark pages. Collects a mistake for every pair of colours with too little
     /// contrast.
-    mutating func palettes(in entry: inout FlowEntry) -> (light: Palette, dark: Palette) {
+    mutating func palettes(in entry: inout YAMLEntry) -> (light: Palette, dark: Palette) {
         guard var colours = mapping("colors", in: &entry) else { return (Palette(mode: .light), Palette(mode: .dark)) }
         let light = palette(.light, in: &colours)
         let dark = palette(.dark, in: &colours)
@@ -11,7 +11,7 @@ extension BrandReader {
         return (light, dark)
     }
 
-    mutating func themeColours(in entry: inout FlowEntry) -> [ColourMode: Colour] {
+    mutating func themeColours(in entry: inout YAMLEntry) -> [ColourMode: Colour] {
         guard var colours = mapping("theme_color", in: &entry) else { return [:] }
         var named: [ColourMode: Colour] = [:]
         for mode in ColourMode.allCases { named[mode] = colour(mode.rawValue, in: &colours) }
@@ -19,7 +19,7 @@ extension BrandReader {
         return named
     }
 
-    private mutating func palette(_ mode: ColourMode, in colours: inout FlowEntry) -> Palette {
+    private mutating func palette(_ mode: ColourMode, in colours: inout YAMLEntry) -> Palette {
         var palette = Palette(mode: mode)
         guard var entry = mapping(mode.rawValue, in: &colours) else { return palette }
         let earlierMistakes = mistakes.count
@@ -30,7 +30,7 @@ extension BrandReader {
         return palette
     }
 
-    private mutating func checkContrast(of palette: Palette, at entry: FlowEntry) {
+    private mutating func checkContrast(of palette: Palette, at entry: YAMLEntry) {
         for pair in ContrastPair.all {
             let ratio = palette.contrast(of: pair)
             if ratio >= pair.minimum { continue }
@@ -47,9 +47,9 @@ extension BrandReader {
     }
 
     /// Reads a colour. Returns nil if the key is missing, or if its value is invalid; that mistake is collected.
-    private mutating func colour(_ key: String, in entry: inout FlowEntry) -> Colour? {
+    private mutating func colour(_ key: String, in entry: inout YAMLEntry) -> Colour? {
         let text: String?
-        do throws(FlowFileError) { text = try entry.optionalText(key) } catch {
+        do throws(YAMLFileError) { text = try entry.optionalText(key) } catch {
             // Without quotation marks, # begins a comment in YAML.
             collect(entry.error("\"\(key)\" must be a colour in quotation marks, such as \"#1d4ed8\"", at: key))
             return nil

@@ -4,11 +4,11 @@ extension BrandReader {
     private static let maximumFontBytes = 200 << 10
     private static let maximumFaces = 8
 
-    mutating func font(in entry: inout FlowEntry) -> Brand.Font? {
+    mutating func font(in entry: inout YAMLEntry) -> Brand.Font? {
         guard var fonts = mapping("fonts", in: &entry) else { return nil }
         let earlierMistakes = mistakes.count
         let family = family(in: &fonts)
-        let files = attempt { () throws(FlowFileError) in try fonts.entries("files") } ?? []
+        let files = attempt { () throws(YAMLFileError) in try fonts.entries("files") } ?? []
         if files.count > Self.maximumFaces {
             collect(fonts.error("\"files\" must have at most \(Self.maximumFaces) entries", at: "files"))
         }
@@ -21,8 +21,8 @@ extension BrandReader {
         return Brand.Font(family: family, faces: faces)
     }
 
-    private mutating func family(in fonts: inout FlowEntry) -> String? {
-        guard let family = attempt({ () throws(FlowFileError) in try fonts.text("family") }) else { return nil }
+    private mutating func family(in fonts: inout YAMLEntry) -> String? {
+        guard let family = attempt({ () throws(YAMLFileError) in try fonts.text("family") }) else { return nil }
         // The style sheet puts the name in quotation marks. So only characters that cannot end that string are
         // allowed.
         let isAllowed = family.unicodeScalars.allSatisfy { scalar in
@@ -34,17 +34,17 @@ extension BrandReader {
         return nil
     }
 
-    private mutating func face(_ entry: inout FlowEntry) -> Brand.Font.Face? {
+    private mutating func face(_ entry: inout YAMLEntry) -> Brand.Font.Face? {
         let earlierMistakes = mistakes.count
         let file = brandFile("file", in: &entry, among: [.woff2], upTo: Self.maximumFontBytes)
         if file == nil, mistakes.count == earlierMistakes { collect(entry.error("\"file\" is missing")) }
         let weight = weight(in: &entry)
-        let style = attempt { () throws(FlowFileError) in try entry.word("style", among: ["normal", "italic"]) } ?? nil
+        let style = attempt { () throws(YAMLFileError) in try entry.word("style", among: ["normal", "italic"]) } ?? nil
         entry.unknownKeys.forEach { collect($0) }
         return file.map { Brand.Font.Face(file: $0, weight: weight ?? "400", style: style ?? "normal") }
     }
 
-    private mutating func weight(in entry: inout FlowEntry) -> String? {
+    private mutating func weight(in entry: inout YAMLEntry) -> String? {
         guard let text = text("weight", in: &entry) else { return nil }
         let numbers = text.split(separator: " ", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
         if (1...2).contains(numbers.count), numbers == numbers.sorted(), numbers.allSatisfy((1...1000).contains) {

@@ -5,7 +5,7 @@ extension Brand {
     /// Reads a brand file and the files that it names. Throws all mistakes together.
     init(contentsOf path: String) throws(BrandFileError) {
         let yaml: String
-        do throws(FlowFileError) {
+        do throws(YAMLFileError) {
             yaml = try ApplicationsFile.text(of: path)
         } catch {
             throw BrandFileError(mistakes: [error])
@@ -27,7 +27,7 @@ extension Brand {
 /// Reads a brand file, and collects all its mistakes.
 struct BrandReader {
     let file: String
-    private(set) var mistakes: [FlowFileError] = []
+    private(set) var mistakes: [YAMLFileError] = []
 
     private static let maximumPicture = 100 << 10
 
@@ -36,7 +36,7 @@ struct BrandReader {
     /// Returns nil if there are mistakes; then ``mistakes`` has all of them.
     mutating func read(_ yaml: String) -> Brand? {
         let path = file
-        guard var entry = attempt({ () throws(FlowFileError) in try FlowEntry(yaml: yaml, file: path) }) else {
+        guard var entry = attempt({ () throws(YAMLFileError) in try YAMLEntry(yaml: yaml, file: path) }) else {
             return nil
         }
         let name = text("name", in: &entry)
@@ -62,7 +62,7 @@ struct BrandReader {
         )
     }
 
-    private mutating func logo(in entry: inout FlowEntry) -> Brand.Logo? {
+    private mutating func logo(in entry: inout YAMLEntry) -> Brand.Logo? {
         guard var logo = mapping("logo", in: &entry) else { return nil }
         let earlierMistakes = mistakes.count
         let light = picture("light", in: &logo, among: [.svg, .png])
@@ -73,7 +73,7 @@ struct BrandReader {
         return light.map { Brand.Logo(light: $0, dark: dark, alternative: alternative) }
     }
 
-    private mutating func radius(in entry: inout FlowEntry) -> String? {
+    private mutating func radius(in entry: inout YAMLEntry) -> String? {
         guard let text = text("radius", in: &entry) else { return nil }
         if let match = text.wholeMatch(of: /([0-9]{1,2}(?:\.[0-9]{1,4})?)(px|rem)/), let number = Double(match.1),
             number * (match.2 == "rem" ? 16 : 1) <= 32
@@ -85,7 +85,7 @@ struct BrandReader {
         return nil
     }
 
-    private mutating func links(in entry: inout FlowEntry) -> [(link: Brand.Link, url: String)] {
+    private mutating func links(in entry: inout YAMLEntry) -> [(link: Brand.Link, url: String)] {
         guard var urls = mapping("links", in: &entry) else { return [] }
         var links: [(link: Brand.Link, url: String)] = []
         for link in Brand.Link.allCases {
@@ -115,8 +115,8 @@ struct BrandReader {
     // MARK: Collecting
 
     /// Returns the value of `body`. If `body` throws, collects the mistake and returns nil.
-    mutating func attempt<Value>(_ body: () throws(FlowFileError) -> Value) -> Value? {
-        do throws(FlowFileError) {
+    mutating func attempt<Value>(_ body: () throws(YAMLFileError) -> Value) -> Value? {
+        do throws(YAMLFileError) {
             return try body()
         } catch {
             mistakes.append(error)
@@ -124,21 +124,21 @@ struct BrandReader {
         }
     }
 
-    mutating func collect(_ mistake: FlowFileError) { mistakes.append(mistake) }
+    mutating func collect(_ mistake: YAMLFileError) { mistakes.append(mistake) }
 
     /// Reads a text. Returns nil if the key is missing, or if its value is invalid; that mistake is collected.
-    mutating func text(_ key: String, in entry: inout FlowEntry) -> String? {
-        attempt { () throws(FlowFileError) in try entry.optionalText(key) } ?? nil
+    mutating func text(_ key: String, in entry: inout YAMLEntry) -> String? {
+        attempt { () throws(YAMLFileError) in try entry.optionalText(key) } ?? nil
     }
 
     /// Reads a mapping. Returns nil if the key is missing, or if its value is invalid; that mistake is collected.
-    mutating func mapping(_ key: String, in entry: inout FlowEntry) -> FlowEntry? {
-        attempt { () throws(FlowFileError) in try entry.entry(key) } ?? nil
+    mutating func mapping(_ key: String, in entry: inout YAMLEntry) -> YAMLEntry? {
+        attempt { () throws(YAMLFileError) in try entry.entry(key) } ?? nil
     }
 
     private mutating func picture(
         _ key: String,
-        in entry: inout FlowEntry,
+        in entry: inout YAMLEntry,
         among types: [BrandFile.MediaType]
     ) -> BrandFile? {
         brandFile(key, in: &entry, among: types, upTo: Self.maximumPicture)
@@ -148,7 +148,7 @@ struct BrandReader {
     /// Returns nil if the key is missing, or if the file cannot be used; that mistake is collected.
     mutating func brandFile(
         _ key: String,
-        in entry: inout FlowEntry,
+        in entry: inout YAMLEntry,
         among types: [BrandFile.MediaType],
         upTo maximum: Int
     ) -> BrandFile? {

@@ -391,7 +391,7 @@ private func flowFile(_ path: String, _ source: SettingSource) throws -> Flow {
         if !FileManager.default.isReadableFile(atPath: path) { return try Flow(contentsOf: path) }
         throw error
     }
-    do throws(FlowFileError) {
+    do throws(YAMLFileError) {
         return try Flow(contentsOf: path, among: languages)
     } catch {
         throw SettingMistakes(all: error.all.map { "FLOW_FILE: \($0)" })

@@ -27,7 +27,7 @@ struct ApplicationRegistryTests {
     ) throws(ApplicationsFileError) -> ApplicationRegistry {
         try ApplicationRegistry { () throws(ApplicationsFileError) in
             let flow: Flow
-            do throws(FlowFileError) {
+            do throws(YAMLFileError) {
                 flow = try .standard()
             } catch {
                 throw ApplicationsFileError(mistakes: [error])

@@ -60,14 +60,14 @@ struct EditableStepTests {
         ]
     )
     func `an editable step without a field that people can edit is refused`(steps: [String], messageEnd: String) {
-        let error = #expect(throws: FlowFileError.self) { try Self.editableFields(ofSteps: steps) }
+        let error = #expect(throws: YAMLFileError.self) { try Self.editableFields(ofSteps: steps) }
         #expect(error?.description == "flow.yaml:4: the step has no field that people can change\(messageEnd)")
     }
 
     @Test(arguments: ["photos", "password", "sessions"])
     func `an editable step must not have the name of a path below /account that the service uses`(name: String) {
         let step = "name: \(name), title: A, editable: true, fields: [{name: note, kind: text, label: N}]"
-        let error = #expect(throws: FlowFileError.self) { try Self.editableFields(ofSteps: [step]) }
+        let error = #expect(throws: YAMLFileError.self) { try Self.editableFields(ofSteps: [step]) }
         #expect(error?.reason == "the service uses the path /account/\(name): rename the step")
     }
 }

@@ -111,7 +111,7 @@ struct FlowFileTests {
             ("[en, fr]", "{en: One}", "\"languages\" must be a list of en, ko, ja, each at most once"),
         ]
         for (tags, title, reason) in errors {
-            let error = #expect(throws: FlowFileError.self) { try flow(tags, title) }
+            let error = #expect(throws: YAMLFileError.self) { try flow(tags, title) }
             #expect(error?.reason == reason)
         }
     }
@@ -133,7 +133,7 @@ struct FlowFileTests {
     }
 
     private static func refusal(of yaml: String) -> String? {
-        do throws(FlowFileError) {
+        do throws(YAMLFileError) {
             _ = try Flow(yaml: yaml, file: "flow.yaml")
             return nil
         } catch {
@@ -608,7 +608,7 @@ struct FlowFileTests {
 
     @Test(arguments: ["a:\nb", "a:\nb\n", "a: [", "a: [\n", "\"", "a: b\n- c\n", "---", "---\n"])
     func `the error for an invalid file names a line that exists`(yaml: String) throws {
-        let error = #expect(throws: FlowFileError.self) { try Flow(yaml: yaml, file: "flow.yaml") }
+        let error = #expect(throws: YAMLFileError.self) { try Flow(yaml: yaml, file: "flow.yaml") }
         let line = try #require(error?.line)
         #expect((1...yaml.split(separator: "\n").count).contains(line))
     }
@@ -662,12 +662,12 @@ struct FlowFileTests {
     @Test func `a file is read from its path, and an unreadable file is named in the error`() throws {
         let path = NSTemporaryDirectory() + "flow-\(UUID().uuidString).yaml"
         defer { try? FileManager.default.removeItem(atPath: path) }
-        let missing = #expect(throws: FlowFileError.self) { try Flow(contentsOf: path) }
+        let missing = #expect(throws: YAMLFileError.self) { try Flow(contentsOf: path) }
         #expect(missing?.description == "\(path): cannot read the file: No such file or directory")
         try Data(Self.file("name: text, kind: text").utf8).write(to: URL(filePath: path))
         #expect(try Flow(contentsOf: path).id == "test@1")
         try Data([0x66, 0x6C, 0x6F, 0x77, 0x3A, 0x20, 0xFF]).write(to: URL(filePath: path))
-        let unreadable = #expect(throws: FlowFileError.self) { try Flow(contentsOf: path) }
+        let unreadable = #expect(throws: YAMLFileError.self) { try Flow(contentsOf: path) }
         #expect(unreadable?.description == "\(path): the file is not UTF-8 text")
     }
 }

@@ -73,7 +73,7 @@ struct ChoiceFieldTests {
         ("choose: two, options: [{value: a, label: {en: A}}]", "\"choose\" must be one of one, several, not \"two\""),
     ])
     func `invalid rules are refused`(rules: String, reason: String) {
-        let error = #expect(throws: FlowFileError.self) { try AskedField(["name: drink, kind: choice, \(rules)"]) }
+        let error = #expect(throws: YAMLFileError.self) { try AskedField(["name: drink, kind: choice, \(rules)"]) }
         #expect(error?.reason == reason)
     }
 }

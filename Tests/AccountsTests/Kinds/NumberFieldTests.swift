@@ -34,6 +34,6 @@ struct NumberFieldTests {
 
     @Test(arguments: ["min: 2, max: 1", "min: 1.5", "max: many", "max: 9007199254740992"])
     func `invalid rules are refused`(rules: String) {
-        #expect(throws: FlowFileError.self) { try AskedField(["name: seats, kind: number, \(rules)"]) }
+        #expect(throws: YAMLFileError.self) { try AskedField(["name: seats, kind: number, \(rules)"]) }
     }
 }

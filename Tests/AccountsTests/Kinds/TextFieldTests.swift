@@ -175,7 +175,7 @@ struct TextFieldTests {
         for rules in [
             "pattern: '[A-Z]{2}-[0-9]+', example: AB", "example: AB", "pattern: '[A-Z]+', min: 3, example: AB",
         ] {
-            let error = #expect(throws: FlowFileError.self) { try AskedField(["name: plate, kind: text, \(rules)"]) }
+            let error = #expect(throws: YAMLFileError.self) { try AskedField(["name: plate, kind: text, \(rules)"]) }
             #expect(error?.description.contains("\"example\" must be a text that the field accepts") == true)
         }
     }

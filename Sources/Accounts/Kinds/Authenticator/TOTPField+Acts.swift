@@ -8,7 +8,7 @@ extension TOTPField {
         [SealedTable(name: "authenticators", table: "authenticators", key: "account")]
     }
 
-    package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {
+    package func check(_ entry: YAMLEntry, at position: FieldPosition) throws(YAMLFileError) {
         guard position.earlierSteps.contains(where: { $0.kind.provedField != nil }) else {
             throw entry.error("a field of kind \"totp\" must come after a step with a code", at: "kind")
         }

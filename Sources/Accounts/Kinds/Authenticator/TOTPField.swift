@@ -5,7 +5,7 @@ package struct TOTPField: FieldKind {
     package typealias Input = String
     package static let name = "totp"
 
-    package init(rules: inout FlowEntry) throws(FlowFileError) {}
+    package init(rules: inout YAMLEntry) throws(YAMLFileError) {}
 
     /// Checks only the format. ``submit(_:_:)`` counts an attempt and compares the code.
     package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)

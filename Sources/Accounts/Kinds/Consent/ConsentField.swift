@@ -12,7 +12,7 @@ package struct ConsentField: FieldKind {
     /// True if the person must accept the document, false if the person may also decline it.
     let isRequired: Bool
 
-    package init(rules: inout FlowEntry) throws(FlowFileError) {
+    package init(rules: inout YAMLEntry) throws(YAMLFileError) {
         version = try rules.text("version")
         documents = try rules.texts("document", allowsLineBreaks: true)
         digests = documents.mapValues { SHA256.hash(data: Data($0.utf8)).hex }

@@ -1,6 +1,6 @@
 /// The members of ``FieldActs`` that an e-mail address needs.
 extension EmailField {
-    package func check(_ entry: FlowEntry, of field: Field, in steps: [Step]) throws(FlowFileError) {
+    package func check(_ entry: YAMLEntry, of field: Field, in steps: [Step]) throws(YAMLFileError) {
         let fields = steps.flatMap(\.fields)
         if field.isIdentifier, !fields.contains(where: { $0.kind.provedField == field.name }) {
             throw entry.error("the identifier \"\(field.name)\" needs a field of kind \"code\" that proves it")

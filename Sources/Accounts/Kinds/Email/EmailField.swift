@@ -4,7 +4,7 @@ package struct EmailField: FieldKind {
     package static let name = "email"
     package static var canIdentify: Bool { true }
 
-    package init(rules: inout FlowEntry) throws(FlowFileError) {}
+    package init(rules: inout YAMLEntry) throws(YAMLFileError) {}
 
     package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
         -> EmailAddress

@@ -5,7 +5,7 @@ extension CodeField {
     package static var draftTables: [String] { ["proofs"] }
     package static var sealedTables: [SealedTable] { [.init(name: "tickets", table: "tickets", key: "id")] }
 
-    package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {
+    package func check(_ entry: YAMLEntry, at position: FieldPosition) throws(YAMLFileError) {
         guard position.earlierSteps.contains(where: { $0.name == proves && $0.kind is EmailField }) else {
             throw entry.error("\"proves\" must name a field of kind \"email\" in an earlier step", at: "proves")
         }
@@ -15,7 +15,7 @@ extension CodeField {
         guard entry.isRequired else { throw entry.error("a field of kind \"code\" cannot be optional", at: "required") }
     }
 
-    package func check(_ entry: FlowEntry, of field: Field, in steps: [Step]) throws(FlowFileError) {
+    package func check(_ entry: YAMLEntry, of field: Field, in steps: [Step]) throws(YAMLFileError) {
         for step in steps {
             guard let address = step.field(named: proves), step.isOptional || !address.isRequired else { continue }
             throw entry.error("\"\(address.name)\" must be required, because a code proves it", at: "proves")

@@ -18,7 +18,7 @@ package struct CodeField: FieldKind {
     /// The minimum time between two codes to the same address.
     package let resendAfter: Duration
 
-    package init(rules: inout FlowEntry) throws(FlowFileError) {
+    package init(rules: inout YAMLEntry) throws(YAMLFileError) {
         proves = FieldName(try rules.text("proves"))
         digits = try rules.integer("digits", in: 6...10) ?? 6
         // The maximum lifetime and the maximum number of attempts follow NIST SP 800-63B and OWASP ASVS 6.5.5.

@@ -6,7 +6,7 @@ package struct ConfirmationField: FieldKind {
     package static let name = "confirmation"
     package let confirms: FieldName
 
-    package init(rules: inout FlowEntry) throws(FlowFileError) {
+    package init(rules: inout YAMLEntry) throws(YAMLFileError) {
         confirms = FieldName(try rules.text("confirms"))
     }
 
@@ -34,7 +34,7 @@ package struct ConfirmationField: FieldKind {
     package var repeatedField: FieldName? { confirms }
     package var template: String { "field-password" }
 
-    package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {
+    package func check(_ entry: YAMLEntry, at position: FieldPosition) throws(YAMLFileError) {
         guard let password = position.earlierInStep.first(where: { $0.name == confirms }),
             password.kind is PasswordField
         else {

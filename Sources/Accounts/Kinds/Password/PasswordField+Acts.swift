@@ -1,12 +1,12 @@
 /// The members of ``FieldActs`` that a password needs.
 extension PasswordField {
-    package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {
+    package func check(_ entry: YAMLEntry, at position: FieldPosition) throws(YAMLFileError) {
         if position.earlier.contains(where: { $0.kind is PasswordField }) {
             throw entry.error("a flow can have only one field of kind \"password\"", at: "kind")
         }
     }
 
-    package func check(_ entry: FlowEntry, of field: Field, in steps: [Step]) throws(FlowFileError) {
+    package func check(_ entry: YAMLEntry, of field: Field, in steps: [Step]) throws(YAMLFileError) {
         if policy.minimum < PasswordRules.minimumWithoutAuthenticator, !steps.requireAuthenticator {
             throw entry.error("a minimum below 15 needs a required field of kind \"totp\" in the flow", at: "min")
         }

@@ -6,7 +6,7 @@ package struct PasswordField: FieldKind {
     package static let name = "password"
     package let policy: PasswordRules
 
-    package init(rules: inout FlowEntry) throws(FlowFileError) {
+    package init(rules: inout YAMLEntry) throws(YAMLFileError) {
         // ``check(_:of:in:)`` allows a minimum below the usual one only together with a second factor.
         let min =
             try rules.integer("min", in: PasswordRules.minimumWithAuthenticator...64)

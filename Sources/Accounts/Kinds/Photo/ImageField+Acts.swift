@@ -7,7 +7,7 @@ extension ImageField {
         [SealedTable(name: "photos", table: "draft_photos", key: "id", batch: 10)]
     }
 
-    package func check(_ entry: FlowEntry, at position: FieldPosition) throws(FlowFileError) {
+    package func check(_ entry: YAMLEntry, at position: FieldPosition) throws(YAMLFileError) {
         // The path of an image is the path of its step and the name of its field. Each step has these two paths
         // already.
         if ["check", "resend"].contains(position.name) {

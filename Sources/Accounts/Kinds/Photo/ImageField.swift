@@ -8,7 +8,7 @@ package struct ImageField: FieldKind {
     package static let types = ["image/jpeg", "image/png", "image/webp"]
     package static let maximumBytes = ImageFile.maximumBytes
 
-    package init(rules: inout FlowEntry) throws(FlowFileError) {}
+    package init(rules: inout YAMLEntry) throws(YAMLFileError) {}
 
     /// Checks only that the answer is a file. ``ImagePool`` checks later that the file contains an image.
     package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)

@@ -5,7 +5,7 @@ package struct UsernameField: FieldKind {
     package static let name = "username"
     package static var canIdentify: Bool { true }
 
-    package init(rules: inout FlowEntry) throws(FlowFileError) {}
+    package init(rules: inout YAMLEntry) throws(YAMLFileError) {}
 
     package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
         -> Username

@@ -47,7 +47,7 @@ extension ApplicationCommands {
             ["valid": false, "mistakes": .array(error.mistakes.map(finding))]
         }
 
-        private static func finding(_ error: FlowFileError) -> JSON {
+        private static func finding(_ error: YAMLFileError) -> JSON {
             [
                 "file": .string(error.file), "line": error.line.map(JSON.integer) ?? .null,
                 "reason": .string(error.reason),

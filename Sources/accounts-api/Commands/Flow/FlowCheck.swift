@@ -21,7 +21,7 @@ extension FlowCommands {
 
         func run() async throws {
             let languages = try SettingSource().read(\.texts)
-            do throws(FlowFileError) {
+            do throws(YAMLFileError) {
                 let flow =
                     file == "-"
                     ? try Flow(Self.standardInput, file: "standard input", among: languages)
@@ -45,11 +45,11 @@ extension FlowCommands {
             ["valid": true, "flow": .string(flow.id), "warnings": .array(flow.gaps.map(finding))]
         }
 
-        private static func verdict(on error: FlowFileError) -> JSON {
+        private static func verdict(on error: YAMLFileError) -> JSON {
             ["valid": false, "mistakes": .array(error.all.map(finding))]
         }
 
-        private static func finding(_ error: FlowFileError) -> JSON {
+        private static func finding(_ error: YAMLFileError) -> JSON {
             [
                 "file": .string(error.file), "line": error.line.map(JSON.integer) ?? .null,
                 "reason": .string(error.reason),

@@ -119,7 +119,7 @@ struct ConsentFieldTests {
         "version: v1", "document: {en: x}", "version: v1, document: {}", "version: v1, document: {fr: x}",
     ])
     func `a consent without a version or a document is refused`(rules: String) {
-        #expect(throws: FlowFileError.self) { try AskedField(["name: terms, kind: consent, \(rules)"]) }
+        #expect(throws: YAMLFileError.self) { try AskedField(["name: terms, kind: consent, \(rules)"]) }
     }
 }
 

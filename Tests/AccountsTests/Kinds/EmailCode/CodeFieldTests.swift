@@ -88,7 +88,7 @@ struct CodeFieldTests {
         "resend: 29s", "resend: 61m", "digits: six",
     ])
     func `rules out of bounds are refused`(rule: String) {
-        #expect(throws: FlowFileError.self) { try Self.codeField(rule) }
+        #expect(throws: YAMLFileError.self) { try Self.codeField(rule) }
     }
 
     @Test func `rules at their bounds are accepted`() throws {

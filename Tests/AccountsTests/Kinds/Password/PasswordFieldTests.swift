@@ -57,7 +57,7 @@ struct PasswordFieldTests {
 
     @Test(arguments: ["min: 7", "min: 65", "max: 63", "max: 257", "min: many"])
     func `length rules out of bounds are refused`(rule: String) {
-        #expect(throws: FlowFileError.self) { try AskedField(["name: password, kind: password, \(rule)"]) }
+        #expect(throws: YAMLFileError.self) { try AskedField(["name: password, kind: password, \(rule)"]) }
     }
 
     @Test(arguments: [

@@ -1,64 +1,9 @@
 package import Foundation
 internal import Yams
 
-/// A mistake in a flow file, or in another YAML file of the operator.
-package struct FlowFileError: Error, CustomStringConvertible {
-    package let file: String
-    /// The number of the line, from 1; nil if the mistake is not in a certain line.
-    package let line: Int?
-    package let reason: String
-    /// The other mistakes of the file, in the order of their lines.
-    private let others: [FlowFileError]
-
-    init(file: String, line: Int?, reason: String) {
-        (self.file, self.line, self.reason, others) = (file, line, reason, [])
-    }
-
-    /// The error for several mistakes of a file; nil if there are none.
-    init?(_ mistakes: [FlowFileError]) {
-        let sorted = mistakes.enumerated()
-            .sorted { ($0.element.line ?? 0, $0.offset) < ($1.element.line ?? 0, $1.offset) }.map(\.element)
-        guard let first = sorted.first else { return nil }
-        (file, line, reason, others) = (first.file, first.line, first.reason, Array(sorted.dropFirst()))
-    }
-
-    /// This mistake and the others of the file, in the order of their lines.
-    package var all: [FlowFileError] { [FlowFileError(file: file, line: line, reason: reason)] + others }
-
-    /// A line for each mistake.
-    package var description: String {
-        (["\(file)\(line.map { ":\($0)" } ?? ""): \(reason)"] + others.map(\.description)).joined(separator: "\n")
-    }
-
-    /// Returns the same error with line numbers that the text has. libyaml may report the line after the last one.
-    package func within(_ yaml: String) -> FlowFileError {
-        let lines = max(1, yaml.count(where: \.isNewline) + (yaml.last?.isNewline == true ? 0 : 1))
-        let all = all.map { FlowFileError(file: file, line: $0.line.map { min($0, lines) }, reason: $0.reason) }
-        return FlowFileError(all) ?? self
-    }
-}
-
-/// Collects the mistakes of one file. All copies of an entry, and the entries below it, share it.
-final class FlowMistakes {
-    private(set) var all: [FlowFileError] = []
-
-    /// Returns the result of `body`. If it throws, collects its mistakes and returns nil.
-    @discardableResult
-    func collect<Value>(_ body: () throws(FlowFileError) -> Value) -> Value? {
-        do throws(FlowFileError) {
-            return try body()
-        } catch {
-            all += error.all
-            return nil
-        }
-    }
-
-    func add(_ mistakes: [FlowFileError]) { all += mistakes }
-}
-
 /// One mapping of a flow file, or of another YAML file of the operator, read key by key. ``finish()`` reports keys that
 /// were not read, such as a misspelt rule.
-package struct FlowEntry {
+package struct YAMLEntry {
     private let file: String
     private let line: Int?
     /// The languages in which every text of the mapping must be given.
@@ -67,7 +12,7 @@ package struct FlowEntry {
     private var known: [Language]
     /// The texts that a language of a file of texts lacks, in this entry and those below it.
     private(set) var gaps = TextGaps()
-    private(set) var mistakes = FlowMistakes()
+    private(set) var mistakes = YAMLMistakes()
     private let values: [String: Node]
     private let lines: [String: Int]
     private var unread: Set<String>
@@ -82,21 +27,21 @@ package struct FlowEntry {
         file: String,
         requiring languages: [Language] = [],
         among known: [Language] = []
-    ) throws(FlowFileError) {
+    ) throws(YAMLFileError) {
         self.file = file
         (self.languages, self.known) = (languages, known)
         line = node.mark?.line
         guard case .mapping(let mapping) = node else {
-            throw FlowFileError(file: file, line: node.mark?.line, reason: "expected a mapping")
+            throw YAMLFileError(file: file, line: node.mark?.line, reason: "expected a mapping")
         }
         var values: [String: Node] = [:]
         var lines: [String: Int] = [:]
         for (key, value) in mapping {
             guard let name = key.scalar?.string else {
-                throw FlowFileError(file: file, line: key.mark?.line, reason: "a key must be a string")
+                throw YAMLFileError(file: file, line: key.mark?.line, reason: "a key must be a string")
             }
             guard values.updateValue(value, forKey: name) == nil else {
-                throw FlowFileError(file: file, line: key.mark?.line, reason: "\"\(name)\" appears twice")
+                throw YAMLFileError(file: file, line: key.mark?.line, reason: "\"\(name)\" appears twice")
             }
             lines[name] = key.mark?.line
         }
@@ -104,8 +49,8 @@ package struct FlowEntry {
         unread = Set(values.keys)
     }
 
-    package func error(_ reason: String, at key: String? = nil) -> FlowFileError {
-        FlowFileError(file: file, line: key.flatMap { lines[$0] } ?? line, reason: reason)
+    package func error(_ reason: String, at key: String? = nil) -> YAMLFileError {
+        YAMLFileError(file: file, line: key.flatMap { lines[$0] } ?? line, reason: reason)
     }
 
     mutating func node(_ key: String) -> Node? {
@@ -114,7 +59,7 @@ package struct FlowEntry {
         return values[key]
     }
 
-    package mutating func optionalText(_ key: String) throws(FlowFileError) -> String? {
+    package mutating func optionalText(_ key: String) throws(YAMLFileError) -> String? {
         guard let node = node(key) else { return nil }
         guard let text = Self.text(node) else { throw error("\"\(key)\" must be a non-empty string", at: key) }
         guard text.unicodeScalars.allSatisfy(\.isAllowedInLine) else {
@@ -130,19 +75,19 @@ package struct FlowEntry {
         return isNull ? nil : scalar.string
     }
 
-    package mutating func text(_ key: String) throws(FlowFileError) -> String {
+    package mutating func text(_ key: String) throws(YAMLFileError) -> String {
         guard let text = try optionalText(key) else { throw missing(key) }
         return text
     }
 
     /// The error that a key is missing, or that a key that is written almost like it is unknown.
-    mutating func missing(_ key: String) -> FlowFileError {
+    mutating func missing(_ key: String) -> YAMLFileError {
         guard let similar = key.similar(among: unread) else { return error("\"\(key)\" is missing") }
         unread.remove(similar)
         return error("unknown key \"\(similar)\": did you mean \"\(key)\"?", at: similar)
     }
 
-    package mutating func word(_ key: String, among words: [String]) throws(FlowFileError) -> String? {
+    package mutating func word(_ key: String, among words: [String]) throws(YAMLFileError) -> String? {
         guard let word = try optionalText(key) else { return nil }
         guard words.contains(word) else {
             throw error("\"\(key)\" must be one of \(words.joined(separator: ", ")), not \"\(word)\"", at: key)
@@ -150,11 +95,11 @@ package struct FlowEntry {
         return word
     }
 
-    package mutating func flag(_ key: String, default standard: Bool) throws(FlowFileError) -> Bool {
+    package mutating func flag(_ key: String, default standard: Bool) throws(YAMLFileError) -> Bool {
         try word(key, among: ["true", "false"]).map { $0 == "true" } ?? standard
     }
 
-    package mutating func integer(_ key: String, in range: ClosedRange<Int>) throws(FlowFileError) -> Int? {
+    package mutating func integer(_ key: String, in range: ClosedRange<Int>) throws(YAMLFileError) -> Int? {
         guard let text = try optionalText(key) else { return nil }
         guard let number = Int(text), range.contains(number) else {
             let bounds = "\(range.lowerBound) to \(range.upperBound)"
@@ -164,7 +109,7 @@ package struct FlowEntry {
     }
 
     /// Reads a whole number with its unit: `45s`, `10m`, `24h`, `7d`. Nil if the key is missing.
-    package mutating func duration(_ key: String, in range: ClosedRange<Duration>) throws(FlowFileError) -> Duration? {
+    package mutating func duration(_ key: String, in range: ClosedRange<Duration>) throws(YAMLFileError) -> Duration? {
         guard let text = try optionalText(key) else { return nil }
         guard let duration = Duration(text), range.contains(duration) else {
             let bounds = "\(range.lowerBound.inLargestUnit) to \(range.upperBound.inLargestUnit)"
@@ -174,7 +119,7 @@ package struct FlowEntry {
     }
 
     /// Reads a count and a period, such as `5/1h`. Nil if the key is missing.
-    mutating func limit(_ key: String, upTo maximum: Int) throws(FlowFileError) -> Limit? {
+    mutating func limit(_ key: String, upTo maximum: Int) throws(YAMLFileError) -> Limit? {
         guard let text = try optionalText(key) else { return nil }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let count = Int(parts[0]), (1...maximum).contains(count),
@@ -189,7 +134,7 @@ package struct FlowEntry {
     }
 
     /// Reads the IANA name of a time zone. Nil if the key is missing.
-    package mutating func zone(_ key: String) throws(FlowFileError) -> TimeZone? {
+    package mutating func zone(_ key: String) throws(YAMLFileError) -> TimeZone? {
         guard let name = try optionalText(key) else { return nil }
         guard let zone = TimeZone(identifier: name) else {
             throw error("unknown time zone \"\(name)\": use an IANA name such as Asia/Seoul", at: key)
@@ -205,7 +150,7 @@ package struct FlowEntry {
     package mutating func texts(
         _ key: String,
         allowsLineBreaks: Bool = false
-    ) throws(FlowFileError) -> [Language: String] {
+    ) throws(YAMLFileError) -> [Language: String] {
         guard let texts = try optionalTexts(key, allowsLineBreaks: allowsLineBreaks) else {
             throw missing(key)
         }
@@ -215,7 +160,7 @@ package struct FlowEntry {
     package mutating func optionalTexts(
         _ key: String,
         allowsLineBreaks: Bool = false
-    ) throws(FlowFileError) -> [Language: String]? {
+    ) throws(YAMLFileError) -> [Language: String]? {
         guard let node = node(key) else { return nil }
         var texts: [Language: String] = [:]
         if languages.count == 1, let text = Self.text(node) {
@@ -224,7 +169,7 @@ package struct FlowEntry {
             guard case .mapping = node else {
                 throw error("\"\(key)\" must map each language to a text, such as {en: Name}", at: key)
             }
-            var entry = try FlowEntry(node, file: file)
+            var entry = try YAMLEntry(node, file: file)
             for language in known {
                 guard let node = entry.node(language.tag) else { continue }
                 guard let text = Self.text(node) else {
@@ -257,13 +202,13 @@ package struct FlowEntry {
         return texts
     }
 
-    package mutating func entry(_ key: String) throws(FlowFileError) -> FlowEntry? {
+    package mutating func entry(_ key: String) throws(YAMLFileError) -> YAMLEntry? {
         guard let node = node(key) else { return nil }
         return try inner(node)
     }
 
-    private func inner(_ node: Node) throws(FlowFileError) -> FlowEntry {
-        var entry = try FlowEntry(node, file: file, requiring: languages, among: known)
+    private func inner(_ node: Node) throws(YAMLFileError) -> YAMLEntry {
+        var entry = try YAMLEntry(node, file: file, requiring: languages, among: known)
         (entry.gaps, entry.mistakes) = (gaps, mistakes)
         return entry
     }
@@ -271,33 +216,33 @@ package struct FlowEntry {
     /// Returns a copy of the entry that requires every text in each of these languages.
     ///
     /// - Parameter known: the languages that a text may have.
-    func requiring(_ languages: [Language], among known: [Language]) -> FlowEntry {
+    func requiring(_ languages: [Language], among known: [Language]) -> YAMLEntry {
         var entry = self
         (entry.languages, entry.known) = (languages, known)
         return entry
     }
 
-    package mutating func entries(_ key: String) throws(FlowFileError) -> [FlowEntry] {
+    package mutating func entries(_ key: String) throws(YAMLFileError) -> [YAMLEntry] {
         let list = node(key)
         if list == nil, key.similar(among: unread) != nil { throw missing(key) }
         guard let nodes = list?.sequence, !nodes.isEmpty else {
             throw error("\"\(key)\" must be a list with at least one entry", at: key)
         }
-        var entries: [FlowEntry] = []
+        var entries: [YAMLEntry] = []
         for node in nodes { entries.append(try inner(node)) }
         return entries
     }
 
     /// Reads a list of texts, each in one line and none twice. Nil if the key is missing.
-    mutating func items(_ key: String, upTo maximum: Int) throws(FlowFileError) -> [FlowItem]? {
+    mutating func items(_ key: String, upTo maximum: Int) throws(YAMLFileError) -> [YAMLItem]? {
         guard let node = node(key) else { return nil }
         guard let nodes = node.sequence, nodes.count <= maximum else {
             throw error("\"\(key)\" must be a list with at most \(maximum) entries", at: key)
         }
-        var items: [FlowItem] = []
+        var items: [YAMLItem] = []
         var texts: Set<String> = []
         for node in nodes {
-            let item = FlowItem(text: Self.text(node) ?? "", file: file, line: node.mark?.line)
+            let item = YAMLItem(text: Self.text(node) ?? "", file: file, line: node.mark?.line)
             guard !item.text.isEmpty, item.text.unicodeScalars.allSatisfy(\.isAllowedInLine) else {
                 throw item.error("an entry of \"\(key)\" must be a non-empty string in one line")
             }
@@ -310,17 +255,17 @@ package struct FlowEntry {
     }
 
     /// Reads the key `required` of a field into ``isRequired``.
-    mutating func readRequired() throws(FlowFileError) {
+    mutating func readRequired() throws(YAMLFileError) {
         isRequired = try flag("required", default: true)
     }
 
     /// Throws if the mapping has a key that was not read.
-    func finish() throws(FlowFileError) {
+    func finish() throws(YAMLFileError) {
         if let error = unknownKeys.first { throw error }
     }
 
     /// An error for each key that was not read.
-    package var unknownKeys: [FlowFileError] {
+    package var unknownKeys: [YAMLFileError] {
         let absent = sought.subtracting(values.keys)
         return unread.sorted().map { key in
             let hint = key.similar(among: absent).map { ": did you mean \"\($0)\"?" } ?? ""
@@ -357,7 +302,7 @@ extension String {
 
 /// Collects what the entries of one file lack. All copies of an entry share it.
 final class TextGaps {
-    var all: [FlowFileError] = []
+    var all: [YAMLFileError] = []
 }
 
 extension Duration {

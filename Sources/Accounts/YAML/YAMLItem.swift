@@ -1,8 +1,8 @@
 /// One text of a list in a flow file, or in another YAML file of the operator.
-struct FlowItem {
+struct YAMLItem {
     let text: String
     let file: String
     let line: Int?
 
-    func error(_ reason: String) -> FlowFileError { FlowFileError(file: file, line: line, reason: reason) }
+    func error(_ reason: String) -> YAMLFileError { YAMLFileError(file: file, line: line, reason: reason) }
 }

@@ -1,19 +1,19 @@
 internal import Yams
 
-extension FlowEntry {
+extension YAMLEntry {
     /// Reads the outermost mapping of a YAML file.
-    package init(yaml: String, file: String) throws(FlowFileError) {
+    package init(yaml: String, file: String) throws(YAMLFileError) {
         let node: Node?
         do {
             node = try Yams.compose(yaml: yaml)
         } catch YamlError.duplicatedKeysInMapping(let keys, let context) {
-            throw FlowFileError(file: file, line: context.mark.line, reason: "\"\(keys[0])\" appears twice")
+            throw YAMLFileError(file: file, line: context.mark.line, reason: "\"\(keys[0])\" appears twice")
         } catch let error as YamlError {
-            throw FlowFileError(file: file, line: error.line, reason: "not valid YAML: \(error.problem)")
+            throw YAMLFileError(file: file, line: error.line, reason: "not valid YAML: \(error.problem)")
         } catch {
-            throw FlowFileError(file: file, line: nil, reason: "not valid YAML: \(error)")
+            throw YAMLFileError(file: file, line: nil, reason: "not valid YAML: \(error)")
         }
-        guard let node else { throw FlowFileError(file: file, line: nil, reason: "the file is empty") }
+        guard let node else { throw YAMLFileError(file: file, line: nil, reason: "the file is empty") }
         try self.init(node, file: file)
     }
 }
