@@ -138,42 +138,15 @@ extension Signups {
 
     /// Gauges of the rows in the database, counted up to ``maximumCounted``.
     fileprivate func census() async throws(DatabaseError) -> [Family] {
-        let row = try await database.transaction(
+        let rows = try await database.transaction(
             "SET LOCAL statement_timeout = '3s'",
-            """
-            WITH newest AS (
-                SELECT step = 'review' AS is_done, \(deadline) <= now() AS is_past FROM drafts
-                 WHERE account_id IS NULL ORDER BY id DESC LIMIT \(Self.maximumCounted)
-            ), oldest AS (
-                SELECT \(deadline) AS deadline FROM drafts
-                 WHERE account_id IS NULL AND id < draft_id_floor(now() - make_interval(secs => \(flow.expiry.idle.seconds)))
-                 ORDER BY id LIMIT \(Self.maximumCounted)
-            ), overdue AS (
-                SELECT deadline FROM oldest WHERE deadline <= now()
-            ), waiting AS (
-                SELECT created_at, due_at FROM outbox WHERE state = 'waiting' LIMIT \(Self.maximumCounted)
-            )
-            SELECT (SELECT count(*) FROM newest WHERE NOT is_past AND NOT is_done),
-                   (SELECT count(*) FROM newest WHERE NOT is_past AND is_done),
-                   (SELECT count(*) FROM newest WHERE is_past), (SELECT count(*) FROM overdue),
-                   (SELECT coalesce(extract(epoch FROM now() - min(deadline)), 0)::bigint FROM overdue),
-                   (SELECT count(*) FROM waiting),
-                   (SELECT coalesce(extract(epoch FROM now() - min(created_at)), 0)::bigint FROM waiting),
-                   (SELECT coalesce(greatest(extract(epoch FROM now() - min(due_at)), 0), 0)::bigint FROM waiting),
-                   \(hitsForAll(.mails))
-            """
-        )[1].only
-        let (open, review, expired, overdue, overdueAge, waiting, waitingAge, dueAge, mails) = try row.decode(
-            Int.self,
-            Int.self,
-            Int.self,
-            Int.self,
-            Int.self,
-            Int.self,
-            Int.self,
-            Int.self,
-            Int.self
+            countNewestDrafts,
+            countOverdueDrafts,
+            countWaitingMails
         )
+        let (open, review, expired) = try rows[1].only.decode(Int.self, Int.self, Int.self)
+        let (overdue, overdueAge) = try rows[2].only.decode(Int.self, Int.self)
+        let (waiting, waitingAge, dueAge, mails) = try rows[3].only.decode(Int.self, Int.self, Int.self, Int.self)
         return [
             .gauge(
                 "accounts_drafts",
@@ -204,5 +177,33 @@ extension Signups {
                 Double(mails) / Double(flow.limits[.mails].count)
             ),
         ]
+    }
+
+    private var countNewestDrafts: SQL {
+        """
+        SELECT count(*) FILTER (WHERE NOT is_past AND NOT is_done), count(*) FILTER (WHERE NOT is_past AND is_done),
+               count(*) FILTER (WHERE is_past)
+          FROM (SELECT step = 'review' AS is_done, \(deadline) <= now() AS is_past FROM drafts
+                 WHERE account_id IS NULL ORDER BY id DESC LIMIT \(Self.maximumCounted)) AS newest
+        """
+    }
+
+    /// Looks only at drafts that are older than the idle time: a younger one cannot have expired.
+    private var countOverdueDrafts: SQL {
+        """
+        SELECT count(*), coalesce(extract(epoch FROM now() - min(deadline)), 0)::bigint
+          FROM (SELECT \(deadline) AS deadline FROM drafts
+                 WHERE account_id IS NULL AND id < draft_id_floor(now() - make_interval(secs => \(flow.expiry.idle.seconds)))
+                 ORDER BY id LIMIT \(Self.maximumCounted)) AS oldest
+         WHERE deadline <= now()
+        """
+    }
+
+    private var countWaitingMails: SQL {
+        """
+        SELECT count(*), coalesce(extract(epoch FROM now() - min(created_at)), 0)::bigint,
+               coalesce(greatest(extract(epoch FROM now() - min(due_at)), 0), 0)::bigint, \(hitsForAll(.mails))
+          FROM (SELECT created_at, due_at FROM outbox WHERE state = 'waiting' LIMIT \(Self.maximumCounted)) AS waiting
+        """
     }
 }
