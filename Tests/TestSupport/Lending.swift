@@ -12,9 +12,10 @@ package func withDatabase<Value>(
     _ conninfo: String = FreshDatabase.current.conninfo,
     connections: Int = 2,
     queue: Int = 4096,
+    timeouts: StatementTimeouts = .lavish,
     _ body: (Database) async throws -> Value
 ) async throws -> Value {
-    let database = Database(conninfo, connections: connections, queue: queue, logger: .silent)
+    let database = Database(conninfo, connections: connections, queue: queue, timeouts: timeouts, logger: .silent)
     do {
         let value = try await body(database)
         await database.shutdown()

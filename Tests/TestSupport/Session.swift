@@ -27,7 +27,7 @@ package final class Session: Sendable {
 
     /// Repeats the statement until it returns a row, and returns that row. Throws `WaitTimeout` if the time is over.
     @discardableResult
-    package func wait(for statement: SQL, atMost time: Duration = .seconds(30)) async throws -> Row {
+    package func wait(for statement: SQL, atMost time: Duration = .seconds(300)) async throws -> Row {
         let deadline = ContinuousClock.now + time
         while true {
             if let row = try query(statement).first { return row }

@@ -51,9 +51,9 @@ package final class TestClock: Clock {
         for sleeper in woken { sleeper.alarm.finish() }
     }
 
-    /// Waits until this many tasks sleep on this clock. Throws `WaitTimeout` after 30 seconds.
+    /// Waits until this many tasks sleep on this clock. Throws `WaitTimeout` after 300 seconds.
     package func waitForSleepers(_ count: Int) async throws {
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(300)
         while waits.count < count {
             guard ContinuousClock.now < deadline else { throw WaitTimeout(statement: "\(count) tasks sleep") }
             await Task.yield()

@@ -29,7 +29,7 @@ package struct TestSignups: Sendable {
         breached: BreachedPasswords? = nil,
         limits: Limits? = .lavish,
         waitingRequests: Int = .max,
-        timeouts: StatementTimeouts = .standard,
+        timeouts: StatementTimeouts = .lavish,
         metrics: Metrics = Metrics(),
         _ body: (TestSignups) async throws -> Value
     ) async throws -> Value {
@@ -200,6 +200,16 @@ extension Limits {
         byName: Dictionary(uniqueKeysWithValues: Name.allCases.map { ($0, Limit(100_000, per: .seconds(3600))) }),
         revisions: 1_000_000
     )
+}
+
+extension StatementTimeouts {
+    /// Long enough for what a test holds back on a busy machine. As in the service, what waits for a lock soon leaves its
+    /// connection to others.
+    package static let lavish = {
+        var timeouts = StatementTimeouts.standard
+        (timeouts.statement, timeouts.parkedLock) = (.seconds(3600), .seconds(3600))
+        return timeouts
+    }()
 }
 
 /// A mailer that keeps the mail in memory.

@@ -19,6 +19,9 @@ package final class ImportedKinds: Sendable {
     /// The duration of a check of the slowest kind; zero if no account has an imported hash.
     var slowest: Duration { times.withLock { $0.values.max() ?? .zero } }
 
+    /// The kinds that were measured.
+    var kinds: Set<String> { times.withLock { Set($0.keys) } }
+
     /// Reads which kinds accounts have. Measures the new ones, and the slowest one again, because a check takes longer
     /// on a busy machine. Checks in requests are not measured: clients can read the durations from the time of an
     /// answer, so they must not depend on what other people do.

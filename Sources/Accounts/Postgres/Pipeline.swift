@@ -4,6 +4,8 @@ internal import Foundation
 /// A connection in pipeline mode: sends many statements with one Sync, then receives all results.
 struct Pipeline: ~Copyable {
     private let connection: Connection
+    /// The time after which a connection without an answer counts as lost.
+    private let answerTimeout: Duration
     /// The names of the statements that are prepared in this session.
     private var prepared: [Signature: String] = [:]
     private var names = 0
@@ -43,6 +45,7 @@ struct Pipeline: ~Copyable {
         lockTimeout: Duration
     ) throws(DatabaseError) {
         self.connection = connection
+        answerTimeout = statementTimeout + .seconds(5)
         guard self.connection.acceptsWrites else { throw .unavailable("the server is a standby or read-only") }
         guard PQsetnonblocking(self.connection.raw, 1) == 0, PQenterPipelineMode(self.connection.raw) == 1 else {
             throw .unavailable(self.connection.message)
@@ -181,12 +184,12 @@ struct Pipeline: ~Copyable {
         }
     }
 
-    /// Waits until the socket is ready. PostgreSQL ends a statement after 10 s, so a connection counts as lost after 15
-    /// s without an answer.
+    /// Waits until the socket is ready. PostgreSQL ends a statement at its timeout, so a connection counts as lost 5 s after
+    /// that without an answer.
     private mutating func wait(for events: Int32) throws(DatabaseError) {
         var source = pollfd(fd: socket, events: Int16(events), revents: 0)
         while true {
-            var timeout: Int32 = 15_000
+            var timeout = Int32(answerTimeout / .milliseconds(1))
             if let slow {
                 let left = slow.at - .now
                 if left > .zero {
@@ -199,7 +202,7 @@ struct Pipeline: ~Copyable {
             let ready = poll(&source, 1, timeout)
             if ready > 0 { return }
             if ready < 0, errno != EINTR { throw lost }
-            if ready == 0, slow == nil { throw .outcomeUnknown("no answer for 15 s") }
+            if ready == 0, slow == nil { throw .outcomeUnknown("no answer for \(answerTimeout.seconds) s") }
         }
     }
 

@@ -1,13 +1,13 @@
 /// How long the statements of a ``Database`` may run and wait for locks.
 package struct StatementTimeouts: Sendable {
     /// The maximum time of a statement, with its waits.
-    let statement: Duration
+    package var statement: Duration
     /// The maximum wait for a lock in a group.
-    let groupedLock: Duration
+    package var groupedLock: Duration
     /// The maximum wait for a lock of a job that runs alone.
-    let aloneLock: Duration
+    package var aloneLock: Duration
     /// The maximum wait for a lock of a job that runs again because its first wait was too long.
-    let parkedLock: Duration
+    package var parkedLock: Duration
 
     /// The timeouts of the service.
     package static let standard = StatementTimeouts(

@@ -12,7 +12,7 @@ struct RequestDeadlineTests {
     private static let impatient = Patience(request: .milliseconds(200), readiness: .milliseconds(200))
 
     @Test func `every request is answered while a table is locked, and served when it is unlocked`() async throws {
-        try await TestServer.with(patience: Self.impatient) { site in
+        try await TestServer.with(timeouts: .standard, patience: Self.impatient) { site in
             let kim = site.visitor(.bearer)
             kim.tokenText = try await site.service.signups.start(in: .english).token.text
             let holder = try TestSupport.Session()
@@ -35,7 +35,7 @@ struct RequestDeadlineTests {
     }
 
     @Test func `a locked table refuses the requests that need it, and the server is ready for others`() async throws {
-        try await TestServer.with(patience: Self.impatient) { site in
+        try await TestServer.with(timeouts: .standard, patience: Self.impatient) { site in
             let kim = site.visitor(.bearer)
             kim.tokenText = try await site.service.signups.start(in: .english).token.text
             let holder = try TestSupport.Session()

@@ -34,8 +34,12 @@ struct ProcessTests {
                 "GET /health/ready HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
             )
         }
+        /// A server on a busy machine may say first that its database does not answer in time.
+        func waitUntilReady(_ server: ServerProcess) async throws {
+            while try !ready(server).hasPrefix("HTTP/1.1 200") { await Task.yield() }
+        }
         let first = try await start()
-        #expect(try ready(first).hasPrefix("HTTP/1.1 200"))
+        try await waitUntilReady(first)
         #expect(await first.end(by: SIGTERM) == 0)
 
         let wrong = try await start(["ACCOUNTS_KEYS": "other:" + Data(repeating: 8, count: 32).base64EncodedString()])
@@ -46,7 +50,7 @@ struct ProcessTests {
         #expect(await wrong.end(by: SIGTERM) == 0)
 
         let right = try await start()
-        #expect(try ready(right).hasPrefix("HTTP/1.1 200"))
+        try await waitUntilReady(right)
         #expect(await right.end(by: SIGTERM) == 0)
     }
 

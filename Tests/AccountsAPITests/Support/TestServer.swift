@@ -37,7 +37,7 @@ struct TestServer: Sendable {
         hasApplications: Bool = false,
         applicationsFile: String = RelyingParty.file,
         waitingRequests: Int = .max,
-        timeouts: StatementTimeouts = .standard,
+        timeouts: StatementTimeouts = .lavish,
         patience: Patience = .lavish,
         forwardAuthHosts: Set<String> = [],
         signingClock: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
@@ -120,7 +120,7 @@ struct TestServer: Sendable {
 
 extension Patience {
     /// Longer than any test takes, except tests of deadlines.
-    static let lavish = Patience(request: .seconds(120), readiness: .seconds(120))
+    static let lavish = Patience(request: .seconds(3600), readiness: .seconds(3600))
 }
 
 extension ConnectionLimits {

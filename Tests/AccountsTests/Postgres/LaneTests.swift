@@ -248,7 +248,7 @@ struct LaneTests {
             #expect(try await lane.submit("SELECT 1").rows().only.decode(Int.self) == 1)
             #expect(!first.isAnswered && first.usesLongLockTimeout && !second.isAnswered && !second.usesLongLockTimeout)
 
-            let parkingLane = Lane(conninfo: lane.conninfo, queue: parking, logger: .silent)
+            let parkingLane = Lane(conninfo: lane.conninfo, queue: parking, timeouts: .lavish, logger: .silent)
             let thread = DedicatedThread(named: "parking") { parkingLane.run() }
             defer {
                 parking.stop()

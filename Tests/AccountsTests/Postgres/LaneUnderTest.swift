@@ -12,7 +12,7 @@ struct LaneUnderTest: Sendable {
     static func lend<Value>(
         capacity: Int = 1000,
         conninfo: String = FreshDatabase.current.conninfo,
-        lockTimeout: Duration = .seconds(5),
+        lockTimeout: Duration = .seconds(3600),
         parkingQueue: LaneQueue? = nil,
         _ body: (LaneUnderTest) async throws -> Value
     ) async throws -> Value {
@@ -20,6 +20,7 @@ struct LaneUnderTest: Sendable {
         let lane = Lane(
             conninfo: conninfo,
             queue: fixture.queue,
+            timeouts: .lavish,
             lockTimeout: lockTimeout,
             parkingQueue: parkingQueue,
             logger: .silent

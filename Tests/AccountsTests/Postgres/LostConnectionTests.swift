@@ -116,7 +116,8 @@ struct LostConnectionTests {
 
     @Test func `after a lost connection, a read is repeated, but a write or a transaction is not`() async throws {
         let gate = try Session()
-        try await withDatabase { database in
+        // Each statement must wait where the test finds it, until the test ends its connection.
+        try await withDatabase(timeouts: .all(.seconds(3600))) { database in
             try gate.run("CREATE TABLE notes (id int8); SELECT pg_advisory_lock(1)")
             let read = Task { try await database.read(BlockedStatement.statement) }
             try gate.query("SELECT pg_terminate_backend(\(try await gate.waitUntilSomebodyIsBlocked())::int)")

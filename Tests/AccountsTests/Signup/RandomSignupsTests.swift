@@ -306,7 +306,7 @@ private struct RandomSignup {
     /// Reads the code of each expected mail, before another mail is sent to the same address.
     private mutating func readMail() async throws {
         for (field, code) in model.codes where code.digits == nil {
-            let deadline = ContinuousClock.now + .seconds(30)
+            let deadline = ContinuousClock.now + .seconds(300)
             // Another sign-up may be delivering the mail.
             while service.mailbox.mails.count(where: { $0.to == code.address }) < model.mails[code.address]! {
                 guard ContinuousClock.now < deadline else { throw Mismatch(description: "no mail to \(code.address)") }

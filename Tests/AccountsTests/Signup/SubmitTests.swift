@@ -347,7 +347,8 @@ struct SubmitTests {
     }
 
     @Test func `a write that lost its connection is not acknowledged`() async throws {
-        try await TestSignups.with { service in
+        // The write must wait where the test finds it, until the test ends its connection.
+        try await TestSignups.with(timeouts: .all(.seconds(3600))) { service in
             let draft = try await service.readyDraft()
             let before = try session.dump()
             let holder = try Session()
