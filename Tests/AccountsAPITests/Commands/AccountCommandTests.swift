@@ -134,18 +134,34 @@ struct AccountCommandTests {
         }
     }
 
-    @Test(arguments: ["disable", "enable", "erase", "remove-authenticator"])
-    func `an account that does not exist is not found`(act: String) async throws {
+    @Test func `a dry run says what would be erased, asks nothing and erases nothing`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            _ = try await Browser(site).signIn()
+            let trial = try await command("accounts", "erase", "kim@example.com", "--dry-run")
+            #expect(trial.status == 0 && trial.errorOutput.isEmpty)
+            let id = try TestSupport.Session().query("SELECT id::text FROM accounts").only.decode(String.self)
+            let start = "would erase account \(id) (k•••@e•••.com, k•••) with 2 identifiers, 1 credential, "
+            #expect(trial.output.hasPrefix(start), "\(trial.output)")
+            #expect(trial.output.contains(", 2 sessions") && !trial.output.contains(" 0 "))
+            let json = try await command("accounts", "erase", id, "--dry-run", "--json").json
+            #expect(json["erased"] == .string(id) && json["dry_run"] == true)
+            #expect(json["rows"]?["sessions"] == 2 && json["rows"]?["past_consents"] == 0)
+            #expect(try await kim.send(.get, "/session").status == 200)
+            #expect(try audit() == ["find account"], "only the search leaves a record")
+            let erased = try await command("accounts", "erase", id, "--yes", "--json")
+            #expect(erased.output == #"{"erased":"\#(id)","dry_run":false,"rows":null}"# + "\n")
+        }
+    }
+
+    @Test(arguments: [
+        ["disable"], ["enable"], ["erase", "--yes"], ["erase", "--dry-run"], ["remove-authenticator", "--yes"],
+    ])
+    func `an account that does not exist is not found`(act: [String]) async throws {
         try await TestSignups.with { _ in
-            let yes = ["erase", "remove-authenticator"].contains(act) ? ["--yes"] : []
             for account in ["nobody@example.com", "01a1fdb2-1117-7906-a197-83af84022e4d"] {
-                let run = try await CommandRun.of(
-                    ["accounts", act, account] + yes,
-                    settings: [
-                        "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys,
-                        "USER": "mina",
-                    ]
-                )
+                let run = try await CommandRun.byMina(["accounts"] + act + [account])
                 #expect(run.status == 1 && run.errorOutput.contains("no account"), "\(run.errorOutput)")
             }
         }

@@ -164,6 +164,7 @@ struct RolesTests {
                     ["drafts", "why", "park@example.com"], ["outbox", "retry", mail], ["outbox", "flush"],
                     ["keys", "rotate"], ["drafts", "expire", "\(kim.id)"],
                     ["drafts", "purge", "--email", "park@example.com", "--yes"], ["migrate", "--status"],
+                    ["accounts", "erase", "lee@example.com", "--dry-run"],
                     ["accounts", "erase", "lee@example.com", "--yes"],
                 ] {
                     let run = try await installation.command(arguments)

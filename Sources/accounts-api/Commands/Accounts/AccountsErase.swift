@@ -8,16 +8,19 @@ extension AccountCommands {
             discussion: """
                 This cannot be undone: the command asks first, or needs --yes. Writes an audit record.
 
-                EXAMPLE
+                EXAMPLES
+                  accounts-api accounts erase kim@example.com --dry-run
                   accounts-api accounts erase kim@example.com --yes
                 """
         )
 
         @Argument(help: AccountReference.help) var account: AccountReference
+        @Flag(help: "Only says what would be erased.") var dryRun = false
         @Flag(help: "Does not ask.") var yes = false
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
+            if dryRun { return try await preview() }
             if !yes {
                 try Question.ask(
                     "Erase the account \(account.text.printable)? This cannot be undone. [y/N] ",
@@ -29,7 +32,35 @@ extension AccountCommands {
                 guard try await admin.erase(id) else { throw account.notFound }
                 return id
             }
-            print(flags.json ? JSON.object([.init("erased", .string("\(id)"))]).text : "erased account \(id)")
+            print(flags.json ? json(id, rows: .null).text : "erased account \(id)")
         }
+
+        /// Prints what would be erased.
+        private func preview() async throws {
+            let (id, preview) = try await flags.withOperator(writesAudit: account.isSearch, needsKeys: false) { admin in
+                let id = try await account.find(by: admin)
+                guard let preview = try await admin.erasePreview(of: id) else { throw account.notFound }
+                return (id, preview)
+            }
+            print(flags.json ? json(id, rows: preview.json).text : "would erase account \(id)\(preview.text)")
+        }
+
+        private func json(_ id: ID<Account>, rows: JSON) -> JSON {
+            ["erased": .string("\(id)"), "dry_run": .bool(dryRun), "rows": rows]
+        }
+    }
+}
+
+extension ErasePreview {
+    /// The text after the id, such as " (k•••@e•••.com, k•••) with 2 identifiers, 1 credential, 1 session".
+    fileprivate var text: String {
+        let names = [address, username].compactMap { $0 }
+        let counts = rows.filter { $0.count > 0 }.map { counted($0.count, String($0.name.dropLast())) }
+        return (names.isEmpty ? "" : " (\(names.joined(separator: ", ")))").printable
+            + (counts.isEmpty ? "" : " with \(counts.joined(separator: ", "))")
+    }
+
+    fileprivate var json: JSON {
+        .object(rows.map { .init($0.name.replacing(" ", with: "_"), .integer($0.count)) })
     }
 }
