@@ -1,15 +1,32 @@
 /// What another flow does to the unfinished sign-ups.
 package struct FlowImpact: Sendable {
+    /// The sign-ups of one effect.
+    package struct Affected: Sendable {
+        /// The number of all of them.
+        package fileprivate(set) var count = 0
+        /// The ids of the newest of them, newest first, but at most ``FlowImpact/maximumIDs``.
+        package fileprivate(set) var ids: [ID<Draft>] = []
+
+        /// Adds a sign-up that is older than the others.
+        fileprivate mutating func add(_ id: ID<Draft>) {
+            count += 1
+            if ids.count < FlowImpact.maximumIDs { ids.append(id) }
+        }
+    }
+
+    /// How many sign-ups of an effect are named.
+    package static let maximumIDs = 100
+
     /// The number of sign-ups that are neither committed nor expired under the flow before.
     package let drafts: Int
-    /// The number of those that expire as soon as the other flow is used.
-    package let ended: Int
+    /// Those that expire as soon as the other flow is used.
+    package let ended: Affected
     /// The number of those whose answers were validated under both flows: the newest of those that do not end.
     package let examined: Int
-    /// The fields whose answer holds under the flow before and not under the other one, with the number of sign-ups.
-    package let refused: [(field: String, drafts: Int)]
-    /// The steps that the person has to answer before the step at which the sign-up is, with the number of sign-ups.
-    package let reopened: [(step: String, drafts: Int)]
+    /// The fields whose answer holds under the flow before and not under the other one, with the sign-ups.
+    package let refused: [(field: String, drafts: Affected)]
+    /// The steps that the person has to answer before the step at which the sign-up is, with the sign-ups.
+    package let reopened: [(step: String, drafts: Affected)]
 }
 
 extension Operator {
@@ -28,11 +45,17 @@ extension Operator {
             """
             SELECT id, token_hash FROM drafts WHERE \(isAlive) AND now() < \(after.deadline)
              ORDER BY id DESC LIMIT \(limit)
+            """,
+            """
+            SELECT id FROM drafts WHERE \(isAlive) AND now() >= \(after.deadline)
+             ORDER BY id DESC LIMIT \(FlowImpact.maximumIDs)
             """
         )
-        let (drafts, ended) = try rows[0].only.decode(Int.self, Int.self)
+        let (drafts, endedCount) = try rows[0].only.decode(Int.self, Int.self)
+        var ended = FlowImpact.Affected(count: endedCount)
+        for row in rows[2] { ended.ids.append(try row.decode(ID<Draft>.self)) }
         var examined = 0
-        var (refused, reopened): ([String: Int], [String: Int]) = ([:], [:])
+        var (refused, reopened): ([String: FlowImpact.Affected], [String: FlowImpact.Affected]) = ([:], [:])
         for row in rows[1] {
             let (id, tokenHash) = try row.decode(ID<Draft>.self, [UInt8].self)
             // A draft that has ended meanwhile, or that the key ring does not decrypt, is not examined.
@@ -45,13 +68,13 @@ extension Operator {
                 guard let same = old.field(named: field.name), same.kind.holds(same.name, in: context),
                     other.values.contains(field.name), !field.kind.holds(field.name, in: other)
                 else { continue }
-                refused[field.name.rawValue, default: 0] += 1
+                refused[field.name.rawValue, default: .init()].add(id)
             }
             let progress = before.progress(of: draft)
             if let next = after.progress(of: changed).next?.name, next != progress.next?.name,
                 progress.states[next].map({ $0 == .complete }) ?? true
             {
-                reopened[next.rawValue, default: 0] += 1
+                reopened[next.rawValue, default: .init()].add(id)
             }
         }
         return FlowImpact(

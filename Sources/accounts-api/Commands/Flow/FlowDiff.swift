@@ -8,13 +8,13 @@ extension FlowCommands {
             abstract: "Compares two flow files, and says what the second one does to the unfinished sign-ups.",
             discussion: """
                 A line begins with + for a field or a rule that the second file adds, - for one that it lacks, and ~ for \
-                one that it changes. Texts are not compared. With --database, the command also counts the sign-ups that would end as soon as a server \
-                starts with the second file, and, among the newest 10,000, those with answers that no longer hold and \
-                those that go back to a step. It changes nothing.
+                one that it changes. Texts are not compared. With --database, the command also counts the sign-ups that \
+                would end as soon as a server starts with the second file, and, among the newest 10,000, those with \
+                answers that no longer hold and those that go back to a step; --ids names them. It changes nothing.
 
                 EXAMPLES
                   accounts-api flow diff signup.yaml new.yaml
-                  accounts-api flow diff signup.yaml new.yaml --database
+                  accounts-api flow diff signup.yaml new.yaml --database --ids
                 """
         )
 
@@ -22,7 +22,13 @@ extension FlowCommands {
         @Argument(help: "The flow file that replaces it.", completion: .file(extensions: ["yaml", "yml"])) var new:
             String
         @Flag(help: "Also counts the unfinished sign-ups in the database.") var database = false
+        @Flag(help: "Also prints the ids of the sign-ups that it counts, the newest 100 for each effect.")
+        var ids = false
         @OptionGroup var flags: OperatorFlags
+
+        func validate() throws {
+            if ids, !database { throw ValidationError("--ids needs --database") }
+        }
 
         func run() async throws {
             let languages = try SettingSource().read(\.texts)
@@ -33,7 +39,8 @@ extension FlowCommands {
                 print(
                     JSON.object([
                         .init("old", .string(old.id)), .init("new", .string(new.id)),
-                        .init("changes", .array(changes.map(\.json))), .init("signups", impact?.json ?? .null),
+                        .init("changes", .array(changes.map(\.json))),
+                        .init("signups", impact?.json(withIDs: ids) ?? .null),
                     ]).text
                 )
                 return
@@ -42,7 +49,7 @@ extension FlowCommands {
             print(
                 changes.isEmpty ? "nothing differs, except perhaps texts" : changes.map(\.text).joined(separator: "\n")
             )
-            if let impact { print("\n\(impact.text)") }
+            if let impact { print("\n\(impact.text(withIDs: ids))") }
         }
     }
 }
@@ -125,19 +132,39 @@ struct FlowChange: Equatable {
 }
 
 extension FlowImpact {
-    fileprivate var text: String {
-        let lines =
-            ["\(counted(drafts, "unfinished sign-up")), of which \(ended) end at once"]
-            + refused.map { "the answer to \($0.field) no longer holds in \($0.drafts) of \(examined)" }
-            + reopened.map { "\($0.drafts) of \(examined) go back to the step \($0.step)" }
+    /// - Parameter withIDs: whether the line of each effect is followed by the ids of its sign-ups.
+    fileprivate func text(withIDs: Bool) -> String {
+        func list(_ drafts: Affected) -> [String] { withIDs ? drafts.lines : [] }
+        var lines = ["\(counted(drafts, "unfinished sign-up")), of which \(ended.count) end at once"] + list(ended)
+        for (field, drafts) in refused {
+            lines += ["the answer to \(field) no longer holds in \(drafts.count) of \(examined)"] + list(drafts)
+        }
+        for (step, drafts) in reopened {
+            lines += ["\(drafts.count) of \(examined) go back to the step \(step)"] + list(drafts)
+        }
         return lines.joined(separator: "\n")
     }
 
-    fileprivate var json: JSON {
-        [
-            "drafts": .integer(drafts), "ended": .integer(ended), "examined": .integer(examined),
-            "refused": .object(refused.map { .init($0.field, .integer($0.drafts)) }),
-            "reopened": .object(reopened.map { .init($0.step, .integer($0.drafts)) }),
+    /// - Parameter withIDs: whether `ids` has the ids of the sign-ups; otherwise it is null.
+    fileprivate func json(withIDs: Bool) -> JSON {
+        let ids: JSON = [
+            "ended": ended.json, "refused": .object(refused.map { .init($0.field, $0.drafts.json) }),
+            "reopened": .object(reopened.map { .init($0.step, $0.drafts.json) }),
+        ]
+        return [
+            "drafts": .integer(drafts), "ended": .integer(ended.count), "examined": .integer(examined),
+            "refused": .object(refused.map { .init($0.field, .integer($0.drafts.count)) }),
+            "reopened": .object(reopened.map { .init($0.step, .integer($0.drafts.count)) }),
+            "ids": withIDs ? ids : .null,
         ]
     }
+}
+
+extension FlowImpact.Affected {
+    /// A line for each id, and one that tells how many others there are.
+    fileprivate var lines: [String] {
+        ids.map { "  \($0)" } + (count > ids.count ? ["  … and \(counted(count - ids.count, "other"))"] : [])
+    }
+
+    fileprivate var json: JSON { .array(ids.map { .string("\($0)") }) }
 }
