@@ -41,6 +41,7 @@ package enum Schema {
         Script("0019-left-digests", PackageResources._019_left_digests_sql, isCompatible: true),
         Script("0020-mail-traces", PackageResources._020_mail_traces_sql, isCompatible: true),
         Script("0021-mail-of-accounts", PackageResources._021_mail_of_accounts_sql, isCompatible: true),
+        Script("0022-audit-reasons", PackageResources._022_audit_reasons_sql, isCompatible: true),
     ]
 
     /// SQL functions, each in a file of its name with all its overloads. A function stands after those that it calls. Each
@@ -85,5 +86,5 @@ package enum Schema {
 
     /// Grows with each change of the functions, so that an older program does not replace newer functions. A test
     /// compares it with the files.
-    package static let functionsVersion = 9
+    package static let functionsVersion = 10
 }

@@ -1,7 +1,19 @@
 import Foundation
 
-/// The resources that this process may use: those of the machine, or the limits of its control group (cgroup v2).
+/// The name of the machine, and the resources that this process may use: those of the machine, or the limits of its
+/// control group (cgroup v2).
 enum Machine {
+    /// Such as `web-1`; in a container, the name of the container. Nil if the machine has no name.
+    static var name: String? {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { room in
+            room.initialize(repeating: 0)
+            // The last byte stays zero, so that the name always ends.
+            guard let start = room.baseAddress, gethostname(start, room.count - 1) == 0 else { return nil }
+            let name = String(cString: start)
+            return name.isEmpty ? nil : name
+        }
+    }
+
     static var cores: Int {
         let cores = ProcessInfo.processInfo.activeProcessorCount
         return min(cores, limit("cpu.max").flatMap(cores(allowedBy:)) ?? cores)

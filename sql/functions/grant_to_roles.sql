@@ -65,7 +65,7 @@ BEGIN
                 ('funnel_daily',   'SELECT, INSERT, UPDATE, DELETE', 'SELECT, INSERT, UPDATE'),
                 ('signing_keys',   'SELECT, INSERT, UPDATE (sealed), DELETE', 'SELECT, INSERT, UPDATE'),
                 ('key_sentinel',   'SELECT, INSERT',                 'SELECT, UPDATE'),
-                ('audit',          NULL,                             'SELECT, INSERT (operator, act, subject)'),
+                ('audit',          NULL,                             'SELECT, INSERT (operator, host, reason, act, subject)'),
                 ('migrations',     'SELECT',                         'SELECT'),
                 ('functions',      'SELECT',                         'SELECT')
             ) AS listed (name, serve, operate)

@@ -5,8 +5,9 @@
 -- Runs as the owner of the tables, so that an operator needs no right to give an existing account another password. The
 -- search path is that of the migration: the schema of the tables, and no temporary tables before it.
 
-CREATE OR REPLACE FUNCTION import_accounts(entries jsonb, operator text) RETURNS TABLE (id uuid, outcome text)
-    LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+CREATE OR REPLACE FUNCTION import_accounts(entries jsonb, operator text, host text, reason text)
+    RETURNS TABLE (id uuid, outcome text) LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path FROM CURRENT AS $$
 #variable_conflict use_column
 DECLARE
     entry record;
@@ -47,9 +48,16 @@ BEGIN
         END IF;
         INSERT INTO credentials (account, kind, secret)
         SELECT entry.id, 'password', entry.secret WHERE entry.secret IS NOT NULL;
-        INSERT INTO audit (operator, act, subject) VALUES (import_accounts.operator, 'import account', entry.id);
+        INSERT INTO audit (operator, host, reason, act, subject)
+        VALUES (import_accounts.operator, import_accounts.host, import_accounts.reason, 'import account', entry.id);
         outcome := 'imported';
         RETURN NEXT;
     END LOOP;
 END
+$$;
+
+-- For commands of the version before, which record neither the machine nor a reason.
+CREATE OR REPLACE FUNCTION import_accounts(entries jsonb, operator text) RETURNS TABLE (id uuid, outcome text)
+    LANGUAGE sql AS $$
+    SELECT * FROM import_accounts(entries, operator, NULL, NULL)
 $$;

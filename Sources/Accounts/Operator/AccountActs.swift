@@ -82,7 +82,7 @@ extension Operator {
     /// A transaction ends at most 5000 sessions, so that none takes long. Sessions that start meanwhile do not end.
     package func endAllSessions() async throws(DatabaseError) -> Int {
         let start = try await database.transaction(
-            "INSERT INTO audit (operator, act) VALUES (\(name), \(Act.endSessions.rawValue))",
+            "INSERT INTO audit (operator, host, reason, act) VALUES (\(author), \(Act.endSessions.rawValue))",
             "DELETE FROM sign_ins",
             "SELECT now()::text"
         )[2].only.decode(String.self)

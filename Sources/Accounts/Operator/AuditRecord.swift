@@ -9,9 +9,17 @@ package struct AuditFilter: Sendable {
     package var subject: UUID?
     /// Selects records whose age is at most this.
     package var since: Duration?
+    /// The whole reason that the operator gave.
+    package var reason: String?
 
-    package init(name: String? = nil, act: Operator.Act? = nil, subject: UUID? = nil, since: Duration? = nil) {
-        (self.name, self.act, self.subject, self.since) = (name, act, subject, since)
+    package init(
+        name: String? = nil,
+        act: Operator.Act? = nil,
+        subject: UUID? = nil,
+        since: Duration? = nil,
+        reason: String? = nil
+    ) {
+        (self.name, self.act, self.subject, self.since, self.reason) = (name, act, subject, since, reason)
     }
 
     fileprivate var condition: SQL {
@@ -19,6 +27,7 @@ package struct AuditFilter: Sendable {
         if let name { all = "\(all) AND operator = \(name)" }
         if let act { all = "\(all) AND act = \(act.rawValue)" }
         if let subject { all = "\(all) AND subject = \(subject)" }
+        if let reason { all = "\(all) AND reason = \(reason)" }
         if let since { all = "\(all) AND at >= now() - make_interval(secs => \(since.seconds))" }
         return all
     }
@@ -32,9 +41,13 @@ package struct AuditRecord: Sendable {
     package let name: String
     /// The database role; nil in records that were written before the role was recorded.
     package let role: String?
+    /// The machine on which the command ran, as it said; nil in records that were written before it was recorded.
+    package let host: String?
     package let act: String
     /// The id of the draft, account, mail or event; nil if the act is about none of them, or about many.
     package let subject: UUID?
+    /// Such as the number of a ticket; nil if the operator gave none.
+    package let reason: String?
 }
 
 extension Operator {
@@ -50,7 +63,7 @@ extension Operator {
     ) async throws(DatabaseError) -> ListPage<AuditRecord> {
         let rows = try await database.read(
             ListPage<AuditRecord>.select(
-                "number, at, operator, role, act, subject",
+                "number, at, operator, role, host, act, subject, reason",
                 from: "audit WHERE \(filter.condition)",
                 after: cursor.map { "number < \($0)" },
                 by: "number DESC",
@@ -71,7 +84,9 @@ extension AuditRecord {
         at = try columns.next()
         name = try columns.next()
         role = try columns.next()
+        host = try columns.next()
         act = try columns.next()
         subject = try columns.next()
+        reason = try columns.next()
     }
 }

@@ -52,7 +52,7 @@ extension Operator {
     private func following(_ id: String) -> Operator {
         let purpose = FlowPurpose(ofFlow: id)
         let flow = flow.changes.first { $0.purpose == purpose }
-        return Operator(flow.map(signups.following) ?? signups, name: name)
+        return Operator(flow.map(signups.following) ?? signups, name: name, host: host, reason: reason)
     }
 
     package func progress(of draft: Draft) -> SignupProgress { signups.progress(of: draft) }

@@ -7,12 +7,18 @@ package struct Operator: Sendable {
     let signups: Signups
     /// The name of the operator in audit records.
     package let name: String
+    /// The machine on which the operator works, in audit records; nil if it has no name.
+    let host: String?
+    /// Why the operator acts, in audit records; nil if there is no reason.
+    let reason: String?
 
     var database: Database { signups.database }
 
-    package init(_ signups: Signups, name: String) {
+    package init(_ signups: Signups, name: String, host: String? = nil, reason: String? = nil) {
         self.signups = signups
         self.name = name
+        self.host = host
+        self.reason = reason
     }
 
     package enum Act: String, CaseIterable, Sendable {
@@ -37,13 +43,17 @@ package struct Operator: Sendable {
         case expire, purge, extend, retry, flush
     }
 
+    /// The values of the columns `operator, host, reason` of an audit record.
+    var author: SQL { "\(name), \(host), \(reason)" }
+
     /// A common table expression (CTE) that writes one audit record for each row of a table.
     ///
     /// - Parameter subject: an expression for the id of the draft, account, mail or event that the record is about.
     func audited(_ act: Act, over table: SQL, of subject: SQL = "NULL::uuid") -> SQL {
         """
         audited AS (
-            INSERT INTO audit (operator, act, subject) SELECT \(name), \(act.rawValue), \(subject) FROM \(table)
+            INSERT INTO audit (operator, host, reason, act, subject)
+            SELECT \(author), \(act.rawValue), \(subject) FROM \(table)
         )
         """
     }
@@ -53,9 +63,9 @@ package struct Operator: Sendable {
     func auditedSearch(_ act: Act, in found: SQL, of subject: SQL) -> SQL {
         """
         audited AS (
-            INSERT INTO audit (operator, act, subject)
-            SELECT \(name), \(act.rawValue), \(subject) FROM \(found)
-            UNION ALL SELECT \(name), \(act.rawValue), NULL WHERE NOT EXISTS (SELECT FROM \(found))
+            INSERT INTO audit (operator, host, reason, act, subject)
+            SELECT \(author), \(act.rawValue), \(subject) FROM \(found)
+            UNION ALL SELECT \(author), \(act.rawValue), NULL WHERE NOT EXISTS (SELECT FROM \(found))
         )
         """
     }
@@ -63,8 +73,8 @@ package struct Operator: Sendable {
     /// A statement that writes an audit record for each draft that the transaction has ended.
     func auditEnded(_ act: Act) -> SQL {
         """
-        INSERT INTO audit (operator, act, subject)
-        SELECT \(name), \(act.rawValue), id FROM unnest(\(Signups.ended)) AS id
+        INSERT INTO audit (operator, host, reason, act, subject)
+        SELECT \(author), \(act.rawValue), id FROM unnest(\(Signups.ended)) AS id
         """
     }
 
@@ -72,7 +82,7 @@ package struct Operator: Sendable {
     package func note<Subject>(_ act: Act, of subject: ID<Subject>) async throws(DatabaseError) {
         _ = try await database.transaction(
             """
-            INSERT INTO audit (operator, act, subject) VALUES (\(name), \(act.rawValue), \(subject))
+            INSERT INTO audit (operator, host, reason, act, subject) VALUES (\(author), \(act.rawValue), \(subject))
             """
         )
     }

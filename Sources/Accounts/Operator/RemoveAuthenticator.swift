@@ -26,7 +26,8 @@ extension Operator {
         let subjects = hasAddress ? failures.flatMap(\.subjects) : []
         let (count, memory) = (failures.first?.maximum ?? 0, failures.first?.memory.seconds ?? 0)
         let remove: SQL = """
-            remove_authenticator(\(id), \(name), \(ByteStrings(subjects)), \(count), now() + make_interval(secs => \(memory)))
+            remove_authenticator(\(id), \(author), \(ByteStrings(subjects)), \(count),
+                                 now() + make_interval(secs => \(memory)))
             """
         let end = ["sessions", "sign_ins", "devices"].map { table -> SQL in
             "DELETE FROM \(SQL(stringLiteral: table)) WHERE account = \(id) AND \(hasChanged)"

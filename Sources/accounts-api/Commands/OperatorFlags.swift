@@ -9,8 +9,20 @@ struct OperatorFlags: ParsableArguments {
     @Option(\.flow) var flowFile: String?
     @Option(name: .customLong("operator"), help: "Your name in audit records; the default is your login name.")
     var name: String?
+    @Option(help: "The reason in audit records, such as the number of a ticket; at most 200 characters.")
+    var reason: String?
     @Flag(help: "Prints whole tables, even if they are wider than the terminal.") var wide = false
     @Flag(help: "Prints JSON.") var json = false
+
+    func validate() throws {
+        guard let reason else { return }
+        guard (1...200).contains(reason.unicodeScalars.count) else {
+            throw ValidationError("invalid --reason: pass a text of 1 to 200 characters")
+        }
+        if !reason.unicodeScalars.allSatisfy(\.isAllowedInLine) {
+            throw ValidationError("invalid --reason \"\(reason.printable)\": control characters are not allowed")
+        }
+    }
 
     /// Runs the body with an operator, and closes the database afterwards.
     ///
@@ -61,8 +73,9 @@ struct OperatorFlags: ParsableArguments {
                 images: .none,
                 outbox: Outbox(keys: keys, languages: flow.knownLanguages)
             )
+            let admin = Operator(signups, name: name, host: Machine.name, reason: reason)
             let outcome: Result<Value, any Error>
-            do { outcome = .success(try await body(Operator(signups, name: name))) } catch { outcome = .failure(error) }
+            do { outcome = .success(try await body(admin)) } catch { outcome = .failure(error) }
             // Stores the counts of the deleted drafts, even if the command failed after it had deleted some.
             try await signups.funnel.flush(to: database)
             let value = try outcome.get()

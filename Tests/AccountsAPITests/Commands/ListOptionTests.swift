@@ -181,7 +181,7 @@ struct ListOptionTests {
         (["drafts", "list"], "id, state, step, address, failures, created, updated, expires"),
         (["accounts", "list"], "id, created, state, address, username, factors, last_used"),
         (["sessions", "list", "kim"], "session, network, browser, created, used"),
-        (["audit", "list"], "at, operator, role, act, subject"),
+        (["audit", "list"], "at, operator, role, host, act, subject, reason"),
         (["outbox", "list"], "id, state, template, recipient, draft, attempts, created, due, last_error"),
         (
             ["events", "list"],
@@ -203,7 +203,7 @@ struct ListOptionTests {
         (["drafts", "list"], "id, state, step, email, revision, failures, created_at, updated_at, expires_at"),
         (["accounts", "list"], "id, created_at, state, email, username, factors, last_used_at"),
         (["sessions", "list", "kim"], "id, network, browser, created_at, last_seen_at"),
-        (["audit", "list"], "number, at, operator, role, act, subject"),
+        (["audit", "list"], "number, at, operator, role, host, act, subject, reason"),
         (["keys", "signing", "list"], "kid, algorithm, state, published, created_at, live_at, retired_at"),
     ])
     func `an unknown field is a usage error that lists the fields`(list: [String], fields: String) async throws {

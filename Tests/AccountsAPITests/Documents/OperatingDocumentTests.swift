@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Accounts
+@testable import accounts_api
 
 @Suite("What docs/operating.md shows", .freshDatabase, .timeLimit(.minutes(3)))
 struct OperatingDocumentTests {
@@ -94,6 +95,7 @@ struct OperatingDocumentTests {
                 UUID.self
             )
             let role = try TestSupport.Session().query("SELECT session_user::text").only.decode(String.self)
+            let host = try #require(Machine.name)
             let names = ["KIM": "\(kim.id)", "MAIL": mail.uuidString.lowercased()]
 
             let transcripts = try Self.transcripts()
@@ -106,6 +108,7 @@ struct OperatingDocumentTests {
                 let name = transcript.arguments.joined(separator: " ")
                 #expect(run.status == 0, "\(name): \(run.errorOutput)")
                 let output = run.output.replacing(" \(role) ", with: " accounts ")
+                    .replacing(" \(host) ", with: " ops-1 ")
                 #expect(Self.comparable(output) == Self.comparable(transcript.output), "\(name):\n\(run.output)")
             }
         }

@@ -100,7 +100,7 @@ package struct AccountImport: Sendable {
     private func create(_ entries: [JSON]) async throws(ImportError) -> [ID<Account>: Outcome] {
         try await outcomes(
             """
-            SELECT id, outcome FROM import_accounts(\(JSON.array(entries).text)::jsonb, \(worker.name))
+            SELECT id, outcome FROM import_accounts(\(JSON.array(entries).text)::jsonb, \(worker.author))
              WHERE outcome <> 'imported'
             """
         )

@@ -7,10 +7,12 @@ extension AuditCommands {
         static let configuration = CommandConfiguration(
             abstract: "Lists audit records, newest first.",
             discussion: """
-                OPERATOR is the name that the operator gave. ROLE is the role that PostgreSQL has authenticated.
+                OPERATOR is the name that the operator gave, and HOST the machine on which the command ran, as it said. \
+                ROLE is the role that PostgreSQL has authenticated. --reason selects the records with this reason.
 
                 EXAMPLES
                   accounts-api audit list --since 30d
+                  accounts-api audit list --reason OPS-1234
                   accounts-api audit list --act "reveal account" --by mina
                 """
         )
@@ -26,7 +28,13 @@ extension AuditCommands {
 
         func run() async throws {
             let format = try AuditRecord.format.chosen(by: list, asJSON: flags.json)
-            let filter = AuditFilter(name: by, act: act, subject: subject?.id.rawValue, since: since?.duration)
+            let filter = AuditFilter(
+                name: by,
+                act: act,
+                subject: subject?.id.rawValue,
+                since: since?.duration,
+                reason: flags.reason
+            )
             let records = try await flags.withOperator(needsKeys: false) {
                 try await $0.audit(filter, limit: page.limit, after: page.after)
             }
@@ -45,12 +53,16 @@ extension AuditRecord {
     fileprivate static var format: ListFormat<AuditRecord> {
         ListFormat(
             [
-                .time("AT", \.at), .text("OPERATOR", \.name), .text("ROLE", \.role), .text("ACT", \.act),
-                .text("SUBJECT", \.subject?.text),
+                .time("AT", \.at), .text("OPERATOR", \.name), .text("ROLE", \.role), .text("HOST", \.host),
+                .text("ACT", \.act),
+                .init("SUBJECT") { record in record.subject.map { Table.Cell(id: ID<AuditRecord>($0)) } ?? "" },
+                .text("REASON", \.reason),
             ],
+            omittingIfNarrow: ["ROLE", "HOST"],
             fields: [
                 .integer("number", \.number), .time("at", \.at), .text("operator", \.name), .text("role", \.role),
-                .text("act", \.act), .text("subject", \.subject?.text),
+                .text("host", \.host), .text("act", \.act), .text("subject", \.subject?.text),
+                .text("reason", \.reason),
             ]
         )
     }
