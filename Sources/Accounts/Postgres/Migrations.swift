@@ -97,22 +97,30 @@ package struct Migrations: Sendable {
         }
     }
 
-    /// Applies the missing scripts, grants the privileges of the roles, and returns the names of the scripts in order.
-    /// Uses its own connection. Blocks.
+    /// A script that was applied.
+    package struct Applied: Sendable {
+        /// As in ``Status``.
+        package let name: String
+        /// The time from the start of the script to the end of its transaction, without earlier attempts that got no lock.
+        package let time: Duration
+    }
+
+    /// Applies the missing scripts, grants the privileges of the roles, and returns the scripts in order. Uses its own
+    /// connection. Blocks.
     ///
     /// Throws ``MigrationError``, or ``DatabaseError`` if PostgreSQL cannot be reached.
     ///
     /// - Parameter replacesNewerFunctions: whether functions of a newer version are replaced, too.
-    package func apply(to conninfo: String, replacesNewerFunctions: Bool = false) throws -> [String] {
+    package func apply(to conninfo: String, replacesNewerFunctions: Bool = false) throws -> [Applied] {
         let connection = try Connection(to: conninfo)
         try patiently(on: connection, createTables)
-        var names: [String] = []
-        while let name = try patiently(
+        var applied: [Applied] = []
+        while let next = try patiently(
             on: connection,
             { connection in try applyNext(on: connection, replacesNewerFunctions: replacesNewerFunctions) }
-        ) { names.append(name) }
+        ) { applied.append(next) }
         if functions.contains(where: { $0.name == "grant_to_roles" }) { try patiently(on: connection, grantToRoles) }
-        return names
+        return applied
     }
 
     private func createTables(on connection: borrowing Connection) throws {
@@ -152,8 +160,8 @@ package struct Migrations: Sendable {
         try connection.commit()
     }
 
-    /// Applies the next missing script and returns its name; nil if nothing is missing.
-    private func applyNext(on connection: borrowing Connection, replacesNewerFunctions: Bool) throws -> String? {
+    /// Applies the next missing script and returns it; nil if nothing is missing.
+    private func applyNext(on connection: borrowing Connection, replacesNewerFunctions: Bool) throws -> Applied? {
         try connection.run(beginWithLock)
         let scripts = try scripts(
             after: connection.query(Self.appliedMigrations),
@@ -166,9 +174,10 @@ package struct Migrations: Sendable {
             try connection.commit()
             return nil
         }
+        let start = ContinuousClock.now
         do throws(DatabaseError) {
             try apply(file, isFunction: next.isFunction, on: connection)
-            return next.name
+            return Applied(name: next.name, time: ContinuousClock.now - start)
         } catch {
             // After a lost connection, the outcome is unknown. The next run of the command finds out.
             switch error {

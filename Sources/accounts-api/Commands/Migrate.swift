@@ -39,7 +39,7 @@ struct Migrate: AsyncParsableCommand {
             try await show(conninfo)
         } else {
             let applied = try Migrations().apply(to: conninfo, replacesNewerFunctions: replaceNewerFunctions)
-            report(.init(applied: applied))
+            report(.init(applied: applied.map(\.name)), applied)
         }
     }
 
@@ -61,20 +61,32 @@ struct Migrate: AsyncParsableCommand {
         if !status.pending.isEmpty { throw ExitCode(1) }
     }
 
-    private func report(_ status: Migrations.Status) {
+    /// - Parameter applied: the scripts that this command has applied, with their times; nil if it only lists scripts.
+    private func report(_ status: Migrations.Status, _ applied: [Migrations.Applied]? = nil) {
         let lists = [("applied", status.applied), ("pending", status.pending), ("newer", status.newer)]
         if json {
             let all = lists + [("compatible", status.compatible)]
-            print(JSON.object(all.map { .init($0, .array($1.map(JSON.string))) }).text)
+            let members = all.map { JSON.Member($0, .array($1.map(JSON.string))) }
+            let seconds = applied.map { JSON.object($0.map { .init($0.name, .number($0.milliseconds / 1000)) }) }
+            print(JSON.object(members + [.init("seconds", seconds ?? .null)]).text)
             return
         }
+        let times = Dictionary(uniqueKeysWithValues: (applied ?? []).map { ($0.name, $0.text) })
         let width = lists.flatMap(\.1).map(\.count).max() ?? 0
         for (state, names) in lists {
             for name in names {
                 let gap = String(repeating: " ", count: width - name.count + 2)
-                print("\(name)\(gap)\(state)\(status.compatible.contains(name) ? ", compatible" : "")")
+                let time = times[name].map { " in \($0)" } ?? ""
+                print("\(name)\(gap)\(state)\(time)\(status.compatible.contains(name) ? ", compatible" : "")")
             }
         }
         if lists.allSatisfy({ $0.1.isEmpty }) { print("the schema is up to date") }
     }
+}
+
+extension Migrations.Applied {
+    /// The time, rounded.
+    fileprivate var milliseconds: Double { (time / .milliseconds(1)).rounded() }
+    /// The time, such as "0.03 s".
+    fileprivate var text: String { String(format: "%.2f s", time / .seconds(1)) }
 }

@@ -64,8 +64,8 @@ struct Serve: AsyncParsableCommand {
         for warning in settings.warnings { logger.warning(warning.message, metadata: warning.metadata) }
         if let dumpsRemain { logger.warning("cannot forbid core dumps", metadata: ["reason": "\(dumpsRemain)"]) }
         if migrate {
-            for name in try Migrations().apply(to: settings.databaseURL) {
-                logger.notice("migrated", metadata: ["migration": "\(name)"])
+            for script in try Migrations().apply(to: settings.databaseURL) {
+                logger.notice("migrated", metadata: ["migration": "\(script.name)"])
             }
         }
         try await Server(settings, logger: logger, acceptsLoss: accept).run()

@@ -794,6 +794,24 @@ struct OperatorCommandTests {
         #expect(lines.count > 20 && Set(columns).count == 1)
     }
 
+    @Test func `migrate prints how long each script took`() async throws {
+        let forget = "DELETE FROM functions WHERE name = 'draft_id_floor'"
+        try session.run(forget)
+        let run = try await command("migrate")
+        let line = /functions\/draft_id_floor  applied in [0-9]+\.[0-9][0-9] s\n/
+        #expect(run.status == 0 && run.output.wholeMatch(of: line) != nil, "\(run.output) \(run.errorOutput)")
+        try session.run(forget)
+        let json = try await command("migrate", "--json").json
+        #expect(json["applied"] == ["functions/draft_id_floor"] && json["pending"] == [])
+        guard case .object(let seconds)? = json["seconds"] else {
+            Issue.record("\(json)")
+            return
+        }
+        #expect(seconds.map(\.name) == ["functions/draft_id_floor"])
+        #expect(try await command("migrate").output == "the schema is up to date\n")
+        #expect(try await command("migrate", "--status", "--json").json["seconds"] == .null)
+    }
+
     @Test func `an outage is one message, with the reason beside it`() async throws {
         let log = CapturedLog()
         let database = Database("host=/nowhere", connections: 2, logger: log.logger)

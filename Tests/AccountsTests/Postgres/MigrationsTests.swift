@@ -17,7 +17,7 @@ struct MigrationsTests {
             return try await group.reduce(into: []) { $0.append($1) }
         }
         let functions = Schema.functions.map { "functions/\($0.name)" }
-        #expect(applied.flatMap { $0 }.sorted() == Schema.migrations.map(\.name) + functions.sorted())
+        #expect(applied.flatMap { $0.map(\.name) }.sorted() == Schema.migrations.map(\.name) + functions.sorted())
         #expect(try Session().number(of: "migrations") == Schema.migrations.count)
         #expect(try Session().number(of: "functions") == Schema.functions.count)
     }
@@ -29,7 +29,7 @@ struct MigrationsTests {
         async let applied = onThread { try Migrations([]).apply(to: conninfo) }
         _ = try await Session().waitUntilSomebodyIsBlocked()
         try session.run("COMMIT")
-        #expect(try await applied == [])
+        #expect(try await applied.isEmpty)
     }
 
     @Test func `the status lists the applied and the pending migrations`() async throws {
@@ -42,13 +42,13 @@ struct MigrationsTests {
             let missing = await #expect(throws: MigrationError.self) { try await both.check(database) }
             #expect(missing?.description.contains("0001-first, 0002-second") == true)
 
-            #expect(try Migrations([first]).apply(to: conninfo) == ["0001-first"])
+            #expect(try Migrations([first]).apply(to: conninfo).map(\.name) == ["0001-first"])
             let between = try await both.status(of: database)
             #expect(between.applied == ["0001-first"])
             #expect(between.pending == ["0002-second"])
 
-            #expect(try both.apply(to: conninfo) == ["0002-second"])
-            #expect(try both.apply(to: conninfo) == [])
+            #expect(try both.apply(to: conninfo).map(\.name) == ["0002-second"])
+            #expect(try both.apply(to: conninfo).isEmpty)
             try await both.check(database)
         }
     }
@@ -101,7 +101,7 @@ struct MigrationsTests {
         let isGone = try session.query("SELECT to_regclass('half') IS NULL").only.decode(Bool.self)
         #expect(isGone)
         let mended = Migrations([first, migration("0002-half", "CREATE TABLE half ()")])
-        #expect(try mended.apply(to: conninfo) == ["0002-half"])
+        #expect(try mended.apply(to: conninfo).map(\.name) == ["0002-half"])
     }
 
     @Test(
@@ -151,7 +151,7 @@ struct MigrationsTests {
             let status = try await older.status(of: database)
             #expect(status.applied == ["0001-first"] && status.pending == [])
             #expect(status.newer == ["0002-compatible"] && status.compatible == ["0002-compatible"])
-            #expect(try older.apply(to: conninfo) == [])
+            #expect(try older.apply(to: conninfo).isEmpty)
 
             _ = try Migrations([first, compatible, migration("0003-breaking", "SELECT 1")]).apply(to: conninfo)
             let refused = await #expect(throws: MigrationError.self) { try await older.check(database) }
@@ -166,7 +166,7 @@ struct MigrationsTests {
         let program = Migrations([migration("0001-first", "CREATE TABLE first ()")])
         try await withDatabase { database in
             #expect(try await program.status(of: database).pending == ["0001-first"])
-            #expect(try program.apply(to: conninfo) == ["0001-first"])
+            #expect(try program.apply(to: conninfo).map(\.name) == ["0001-first"])
             try await program.check(database)
         }
     }
@@ -189,7 +189,7 @@ struct MigrationsTests {
         // This statement waits until the migration ahead of it gives up its lock.
         try other.run("SELECT FROM first")
         try reader.run("COMMIT")
-        #expect(try await applied == ["0002-second"])
+        #expect(try await applied.map(\.name) == ["0002-second"])
     }
 
     @Test func `a migration that never gets its lock fails and changes nothing`() throws {
@@ -203,7 +203,14 @@ struct MigrationsTests {
         }
         #expect(cause.sqlState == "55P03")
         try reader.run("COMMIT")
-        #expect(try program.apply(to: conninfo) == ["0002-second"])
+        #expect(try program.apply(to: conninfo).map(\.name) == ["0002-second"])
+    }
+
+    @Test func `an applied migration has the time that it took`() throws {
+        let slow = migration("0001-slow", "SELECT pg_sleep(0.2)")
+        let applied = try Migrations([slow, migration("0002-fast", "SELECT 1")]).apply(to: conninfo)
+        #expect(applied.map(\.name) == ["0001-slow", "0002-fast"])
+        #expect(applied[0].time > .milliseconds(150) && applied[1].time > .zero)
     }
 
     @Test func `migrating without a server fails`() {
@@ -223,8 +230,8 @@ struct SQLFunctionTests {
     @Test func `functions are applied once, after the migrations`() throws {
         // An SQL function can be created only after the tables that it uses.
         let count = function("count_numbers", "SELECT count(*)::int FROM numbers")
-        #expect(try program([count]).apply(to: conninfo) == ["0001-table", "functions/count_numbers"])
-        #expect(try program([count]).apply(to: conninfo) == [])
+        #expect(try program([count]).apply(to: conninfo).map(\.name) == ["0001-table", "functions/count_numbers"])
+        #expect(try program([count]).apply(to: conninfo).isEmpty)
         #expect(try call("count_numbers") == 0)
     }
 
@@ -238,11 +245,11 @@ struct SQLFunctionTests {
             let missing = await #expect(throws: MigrationError.self) { try await newer.check(database) }
             #expect(missing?.description.contains("functions/answer") == true)
 
-            #expect(try newer.apply(to: conninfo) == ["functions/answer"])
+            #expect(try newer.apply(to: conninfo).map(\.name) == ["functions/answer"])
             #expect(try call("answer") == 42)
             try await newer.check(database)
             await #expect(throws: MigrationError.self) { try await older.check(database) }
-            #expect(try older.apply(to: conninfo) == ["functions/answer"])
+            #expect(try older.apply(to: conninfo).map(\.name) == ["functions/answer"])
             #expect(try call("answer") == 41)
         }
     }
@@ -251,18 +258,18 @@ struct SQLFunctionTests {
         let older = program([function("answer", "SELECT 41")], version: 1)
         let newer = program([function("answer", "SELECT 42")], version: 2)
         _ = try older.apply(to: conninfo)
-        #expect(try newer.apply(to: conninfo) == ["functions/answer"])
+        #expect(try newer.apply(to: conninfo).map(\.name) == ["functions/answer"])
         try await withDatabase { database in
             let newerFunctions = try await older.check(database)
             #expect(newerFunctions == ["functions/answer"])
             #expect(try await older.status(of: database).newer == ["functions/answer"])
-            #expect(try older.apply(to: conninfo) == [])
+            #expect(try older.apply(to: conninfo).isEmpty)
             #expect(try call("answer") == 42)
 
-            #expect(try older.apply(to: conninfo, replacesNewerFunctions: true) == ["functions/answer"])
+            #expect(try older.apply(to: conninfo, replacesNewerFunctions: true).map(\.name) == ["functions/answer"])
             #expect(try call("answer") == 41)
             await #expect(throws: MigrationError.self) { try await newer.check(database) }
-            #expect(try newer.apply(to: conninfo) == ["functions/answer"])
+            #expect(try newer.apply(to: conninfo).map(\.name) == ["functions/answer"])
             #expect(try call("answer") == 42)
         }
     }
@@ -273,7 +280,7 @@ struct SQLFunctionTests {
         try Session().run("DROP FUNCTION answer")
         let status = try await withDatabase { database in try await program.status(of: database) }
         #expect(status.pending == ["functions/answer"])
-        #expect(try program.apply(to: conninfo) == ["functions/answer"])
+        #expect(try program.apply(to: conninfo).map(\.name) == ["functions/answer"])
         #expect(try call("answer") == 42)
     }
 
@@ -281,7 +288,7 @@ struct SQLFunctionTests {
         let answer = function("answer", "SELECT 42")
         _ = try program([answer, function("newer", "SELECT 1")]).apply(to: conninfo)
         try await withDatabase { try await program([answer]).check($0) }
-        #expect(try program([answer]).apply(to: conninfo) == [])
+        #expect(try program([answer]).apply(to: conninfo).isEmpty)
         #expect(try call("newer") == 1)
     }
 
@@ -295,7 +302,7 @@ struct SQLFunctionTests {
             return
         }
         #expect(try call("answer") == 42)
-        #expect(try program([function("answer", "SELECT 42")]).apply(to: conninfo) == [])
+        #expect(try program([function("answer", "SELECT 42")]).apply(to: conninfo).isEmpty)
     }
 
     @Test func `no function is applied to the schema of a newer version`() throws {
