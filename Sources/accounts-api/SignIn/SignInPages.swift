@@ -355,7 +355,13 @@ extension SignInPages {
             .form("sign-in/code", "mailedCodeForm", enterCode),
             .page("session/ticket", "showSignInTicket", showTicket),
             .form("session/ticket/redeem", "signInTicketForm", redeemTicket),
-            .page(".well-known/change-password", "changePasswordURL") { _, _ in Pages.seeOther("/account/password") },
+            .init(
+                .get,
+                ".well-known/change-password",
+                .changePasswordURL,
+                responses: [.seeOther: .nothing],
+                .signInPage { _, _ in Pages.seeOther("/account/password") }
+            ),
             .init(
                 .post,
                 "account/sign-out",
@@ -409,6 +415,8 @@ extension Operation.Act {
     static func page(_ name: String) -> Self {
         Self(name, "Shows a page; changes nothing", problems: [.notFound, .noSession], needsKeys: true)
     }
+
+    static let changePasswordURL = Self("changePasswordURL", "Redirects to the page for a new password")
 
     /// The act of a submitted form. API clients use the paths under `/session` and `/account` instead.
     static func form(_ name: String, secretMembers: Set<String>) -> Self {

@@ -200,6 +200,9 @@ struct SignInPagesTests {
             let kim = PageVisitor(site)
             _ = try await kim.post("/sign-in", Self.right)
             #expect(try await kim.open("/.well-known/change-password").path == "/account/password")
+            let path = try await site.send(.get, "/openapi.json").json["paths"]?["/.well-known/change-password"]
+            let described = path?["get"]?["responses"]
+            #expect(described?["303"] != nil && described?["200"] == nil, "it has no page of its own")
         }
     }
 
