@@ -15,3 +15,20 @@ package struct PendingSignIn: Sendable {
     /// The number of wrong codes after which the person must start the sign-in again.
     package static let maximumAttempts = 5
 }
+
+extension Sessions {
+    /// Returns what the sign-in waits for; nil if there is none with this token, or if it has ended. After too many
+    /// wrong codes of a mail it still waits, because its page leads to another code.
+    package func awaited(by token: Token<PendingSignIn>) async throws(SignInError) -> PendingSignIn.Awaited? {
+        let awaited = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            try await database.read(
+                """
+                SELECT awaits FROM sign_ins
+                 WHERE \(Self.has(token)) AND now() < expires_at
+                   AND (awaits = 'code' OR attempts < \(PendingSignIn.maximumAttempts))
+                """
+            ).first?.decode(String.self)
+        }
+        return awaited.flatMap { PendingSignIn.Awaited(rawValue: $0) }
+    }
+}

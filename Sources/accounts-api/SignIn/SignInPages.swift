@@ -108,17 +108,28 @@ struct SignInPages: Sendable {
         )
     }
 
-    @Sendable func showSecondFactor(_ request: Request, _ context: RequestScope) -> Response {
-        show(Self.secondFactorForm, request, context)
+    @Sendable func showSecondFactor(_ request: Request, _ context: RequestScope) async throws -> Response {
+        try await show(Self.secondFactorForm, for: .secondFactor, request, context)
     }
 
-    /// Shows a form of the pending sign-in, or redirects to `/sign-in` if the browser has none.
-    private func show(_ form: FormPage, _ request: Request, _ context: RequestScope) -> Response {
+    /// Shows a form of the sign-in that waits for its answer, or redirects to the form of the answer that it waits for.
+    /// If no sign-in waits, redirects a signed-in person as `/sign-in` does, and anyone else to `/sign-in`.
+    private func show(
+        _ form: FormPage,
+        for answer: PendingSignIn.Awaited,
+        _ request: Request,
+        _ context: RequestScope
+    ) async throws -> Response {
         let target = ReturnTarget(of: request, among: returnTargets)
-        guard context.credentials.token(of: PendingSignIn.self) != nil else {
-            return Pages.seeOther(target.carried(by: "/sign-in?over"))
+        // The same cookie holds the token of a session.
+        let token = context.credentials.token(of: PendingSignIn.self)
+        if let token, let awaited = try await sessions.awaited(by: token) {
+            if awaited == answer { return response(form.carrying(target), context) }
+            let other = awaited == .code ? "/sign-in/code" : "/sign-in/second-factor"
+            return Pages.seeOther(target.carried(by: other))
         }
-        return response(form.carrying(target), context)
+        let isSignedIn = try await current(context) != nil
+        return Pages.seeOther(isSignedIn ? target.url ?? "/account" : target.carried(by: "/sign-in?over"))
     }
 
     private static let secondFactorForm = FormPage(
@@ -150,8 +161,8 @@ struct SignInPages: Sendable {
         }
     }
 
-    @Sendable func showRecoveryCode(_ request: Request, _ context: RequestScope) -> Response {
-        show(Self.recoveryCodeForm, request, context)
+    @Sendable func showRecoveryCode(_ request: Request, _ context: RequestScope) async throws -> Response {
+        try await show(Self.recoveryCodeForm, for: .secondFactor, request, context)
     }
 
     private static let recoveryCodeForm = FormPage(
@@ -184,8 +195,8 @@ struct SignInPages: Sendable {
         }
     }
 
-    @Sendable func showCode(_ request: Request, _ context: RequestScope) -> Response {
-        show(Self.codeForm, request, context)
+    @Sendable func showCode(_ request: Request, _ context: RequestScope) async throws -> Response {
+        try await show(Self.codeForm, for: .code, request, context)
     }
 
     private static let codeForm = FormPage(

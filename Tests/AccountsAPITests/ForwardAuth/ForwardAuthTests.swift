@@ -311,6 +311,8 @@ struct ForwardAuthTests {
             #expect(page.body.contains("/sign-in/recovery-code?return_to"), "the link to the recovery code")
             let done = try await kim.send(.post, "/sign-in/second-factor", "code=\(person.code)&\(target)")
             #expect(done.status == 303 && done.headers[.location] == "https://app.example/orders")
+            let late = try await kim.send(.get, "/sign-in/second-factor?\(target)")
+            #expect(late.status == 303 && late.headers[.location] == "https://app.example/orders")
         }
     }
 

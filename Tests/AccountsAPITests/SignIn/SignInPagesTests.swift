@@ -47,6 +47,30 @@ struct SignInPagesTests {
         }
     }
 
+    @Test(arguments: ["/sign-in/second-factor", "/sign-in/recovery-code", "/sign-in/code"])
+    func `the form of a sign-in leads a signed-in person to the account`(path: String) async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let kim = PageVisitor(site)
+            _ = try await kim.post("/sign-in", Self.right)
+            let response = try await kim.send(.get, path)
+            #expect(response.status == 303 && response.headers[.location] == "/account")
+        }
+    }
+
+    @Test func `a form is shown only while the sign-in waits for its answer`() async throws {
+        try await TestServer.with { site in
+            try await Browser(site).signUp(hasAuthenticator: true)
+            let kim = PageVisitor(site)
+            _ = try await kim.post("/sign-in", Self.right)
+            #expect(try await kim.open("/sign-in/code").path == "/sign-in/second-factor")
+            try TestSupport.Session().letPass("11 minutes")
+            #expect(try await kim.open("/sign-in/second-factor").path == "/sign-in?over")
+            _ = try await kim.post("/sign-in/mail", "identifier=kim")
+            #expect(try await kim.open("/sign-in/second-factor").path == "/sign-in/code")
+        }
+    }
+
     @Test func `the second factor and the recovery code have pages`() async throws {
         try await TestServer.with { site in
             let person = try await Browser(site).signUp(hasAuthenticator: true)
@@ -78,6 +102,7 @@ struct SignInPagesTests {
             var page = try await kim.open("/sign-in/second-factor")
             let wrong = person.code == "000000" ? "000001" : "000000"
             for _ in 1...5 { page = try await kim.post("/sign-in/second-factor", "code=\(wrong)") }
+            #expect(try await kim.open("/sign-in/second-factor").path == "/sign-in?over")
             #expect(page.status == 422 && page.has("role=\"alert\">Too many wrong codes. Please start over."))
             #expect(page.has("<a class=\"button main\" href=\"/sign-in\">Sign in again</a>"))
             #expect(!page.has("name=\"code\""))
