@@ -520,6 +520,8 @@ def test_the_text_of_a_consent_opens_in_the_page(person):
     kim = person().go_to("terms")
     document = kim.find("[data-field=terms] .document")
     assert not document.is_displayed()
+    opened = [summary.text for summary in kim.find_all(".consent summary")]
+    assert opened == ["Read the details: Terms of use", "Read the details: News and offers by email"]
     kim.find("[data-field=terms] summary").click()
     assert document.is_displayed() and kim.path == "/signup/terms"
 

@@ -71,6 +71,11 @@ extension Messages {
         return text(.changeOf).replacing("{what}", with: what)
     }
 
+    /// The words that open the document of a consent, such as "Read the details: Terms of use".
+    ///
+    /// - Parameter label: the short label of the consent.
+    package func readText(of label: String) -> String { text(.readText).replacing("{what}", with: label) }
+
     private func time(_ wait: RoundedWait) -> String {
         switch wait {
         case .seconds(let number): time(number, "seconds")

@@ -112,12 +112,12 @@ enum RefusalVariant: String, Sendable {
 }
 
 extension Word {
-    /// The placeholders that the script of the pages fills.
+    /// The placeholders that the pages and their script fill.
     var placeholders: [String] {
         switch self {
         case .sendAgainIn, .codeGoodFor, .codeUnderWay, .nextCodeIn: ["left"]
         case .lengthOf, .tooLongBy: ["length", "limit"]
-        case .changeOf: ["what"]
+        case .changeOf, .readText: ["what"]
         case .cropPlace: ["right", "down"]
         default: []
         }

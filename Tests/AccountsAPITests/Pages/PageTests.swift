@@ -88,6 +88,18 @@ struct PageTests {
         }
     }
 
+    @Test(arguments: [
+        ("en", ["Read the details: Terms of use", "Read the details: News and offers by email"]),
+        ("ko", ["이용약관 내용 보기", "마케팅 정보 이메일 수신 내용 보기"]),
+    ])
+    func `what opens the document of a consent names the consent`(language: String, texts: [String]) async throws {
+        try await TestServer.with { site in
+            let terms = try await PageVisitor(site, language: language).fill(through: "totp")
+            let links = terms.html.matches(of: /<summary>(.*)<\/summary>\n<p class="document">/).map { String($0.1) }
+            #expect(links == texts)
+        }
+    }
+
     @Test func `the review shows what can be checked, and says what was not accepted or not provided`() async throws {
         try await TestServer.with { site in
             let kim = PageVisitor(site)

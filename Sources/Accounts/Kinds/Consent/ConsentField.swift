@@ -96,7 +96,11 @@ package struct ConsentField: FieldKind {
         let hasAgreed = Consent(json: form.shown).map { $0.isAccepted && isCurrent($0) } ?? false
         // An account cannot take back the consent that every account needs.
         let isFixed = form.step.isOfAccount && isRequired && hasAgreed
-        return [.init("is_accepted", .bool(isAccepted)), .init("is_fixed", .bool(isFixed))]
+        let label = form.field.shortLabel(in: form.language) ?? form.field.name.rawValue
+        return [
+            .init("is_accepted", .bool(isAccepted)), .init("is_fixed", .bool(isFixed)),
+            .init("read_text", .string(form.language.messages.readText(of: label))),
+        ]
     }
 
     package func reviewText(_ shown: JSON, in language: Language) -> String {
