@@ -207,11 +207,11 @@ def test_full_width_digits_become_ordinary_ones(person):
 # MARK: Refusals
 
 
-def test_two_refusals_at_once_are_both_announced(person, business_site):
+def test_two_refusals_at_once_are_both_announced_with_the_labels_of_their_fields(person, business_site):
     kim = person(at=business_site).start("person")
     kim.find("button.main").click()
     kim.wait_until(lambda: kim.focused == "full_name" and kim.refusal("email"), "the refusals")
-    assert len(said(kim)) == 2 and "Enter your email address." in said(kim)
+    assert said(kim) == ["This field is required: Your name", "Work email: Enter your email address."]
     kim.press("K")
     assert said(kim) == [], "what was said is not said again"
 

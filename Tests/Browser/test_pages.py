@@ -179,7 +179,8 @@ def test_the_underline_and_the_message_show_an_error(person):
     kim.wait_until(lambda: colour() == "rgba(179, 38, 30, 1)", "red when refused, after a pause")
     assert message.text.endswith("Enter an email address like name@example.com.") and message.is_displayed()
     assert field.get_attribute("aria-invalid") == "true"
-    assert kim.find("#live").get_attribute("textContent") == "Enter an email address like name@example.com."
+    spoken = kim.find("#live").get_attribute("textContent")
+    assert spoken == "Email address: Enter an email address like name@example.com."
     kim.press("e")
     assert not message.is_displayed() and not field.get_attribute("aria-invalid")
     kim.wait_until(lambda: colour() != "rgba(179, 38, 30, 1)", "no longer red")

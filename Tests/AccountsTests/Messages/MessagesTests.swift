@@ -64,6 +64,13 @@ struct MessagesTests {
                 "phone", .badFormat, "Enter a full phone number, like 010-1234-5678 or +1 415 555 2671.",
                 "전화번호 형식이 올바르지 않습니다. (예: 010-1234-5678 또는 +1 415-555-2671)"
             ),
+            (
+                "birth_date", .required, "Enter the full date, such as February 28, 2001.",
+                "연월일을 모두 입력해 주세요. (예: 2001년 2월 28일)"
+            ),
+            (
+                "birth_date", .badFormat, "Enter a date like 2001-02-28.", "날짜 형식이 올바르지 않습니다. (예: 2001-02-28)"
+            ),
             ("username", .taken, "That username is taken.", "이미 사용 중인 아이디입니다."),
             (
                 "username", .badCharacters, "Use only letters from A to Z, digits, periods, hyphens and underscores.",
@@ -93,6 +100,19 @@ struct MessagesTests {
         let flow = try Flow.standard()
         #expect(Refusal(field, code).message(in: .english, of: flow) == english)
         #expect(Refusal(field, code).message(in: .korean, of: flow) == korean)
+    }
+
+    @Test(arguments: Language.builtIn)
+    func `the date in the message about a missing one is written as the pages write it`(language: Language) throws {
+        let day = try #require(CivilDate(json: "2001-02-28"))
+        let message = language.messages.message(for: Refusal("field", .required), about: .date, label: nil)
+        #expect(message.contains(language.messages.text(day)))
+    }
+
+    @Test func `the message about a number with decimals asks for a whole one`() {
+        let refusal = Refusal("field", .wrongType, ["expected": "integer"])
+        let messages = Language.builtIn.map { $0.messages.message(for: refusal, about: .number, label: nil) }
+        #expect(messages == ["Enter a whole number.", "정수를 입력해 주세요."])
     }
 
     @Test(arguments: Language.builtIn, RefusalTopic.allCases)

@@ -87,7 +87,7 @@ struct TextsFileTests {
         #expect(languages == Language.builtIn && languages[0].nativeName == "English")
         #expect(english.text(.next) == "Onward" && english.text(.back) == "Back")
         #expect(english.message(for: Refusal("a", .required), about: .email, label: nil) == "We need your address.")
-        #expect(english.message(for: Refusal("a", .required), about: .date, label: nil) == "Enter a date.")
+        #expect(english.message(for: Refusal("a", .required), about: .number, label: nil) == "Enter a whole number.")
         #expect(english.message(for: Refusal("a", .mismatch), about: .confirmation, label: nil) == "These differ.")
         #expect(english.signUp(serviceName: "Acme") == "Join us")
         let mail = english.text(of: .signIn, "012345", minutes: 1, link: nil, serviceName: "Acme")

@@ -45,6 +45,10 @@ class Field {
     }
   }
 
+  get label() {
+    return one("label, legend", this.element)?.textContent.trim() ?? "";
+  }
+
   get json() {
     return JSON.stringify(this.value);
   }
@@ -89,7 +93,8 @@ class Field {
   refuse(text) {
     this.isRefused = true;
     this.mark(text);
-    announce(text);
+    // Whoever hears the text may be at another field. Some texts name their field themselves.
+    announce(text.includes(this.label) ? text : `${this.label}: ${text}`);
   }
 
   clear() {
