@@ -19,7 +19,8 @@ let commit = ProcessInfo.processInfo.environment["COMMIT"] ?? ""
 
 /// Each folder includes all its files. `Assets` lists the templates, and the parts of the script in their order.
 let pages: [Resource] = [
-    .embedInCode("Pages/Templates"), .embedInCode("Pages/Script"), .embedInCode("Pages/signup.css"),
+    .embedInCode("Pages/Templates"), .embedInCode("Pages/Script"), .embedInCode("Pages/properties.css"),
+    .embedInCode("Pages/signup.css"),
 ]
 
 let package = Package(

@@ -35,7 +35,7 @@ struct Palette: Sendable {
 
     func contrast(of pair: ContrastPair) -> Double { self[pair.foreground].contrast(with: self[pair.background]) }
 
-    /// The default value in signup.css; a test compares the two.
+    /// The default value in properties.css; a test compares the two.
     private static func builtIn(_ name: ColourName, in mode: ColourMode) -> Colour {
         let (light, dark) =
             switch name {

@@ -30,7 +30,10 @@ struct Assets: Sendable {
             guard FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory), isDirectory.boolValue
             else { throw AssetsError(description: "\(directory) is not a directory") }
         }
-        styleSheet = String(decoding: try bytes("signup.css", PackageResources.signup_css), as: UTF8.self)
+        // The custom properties have a small file of their own, but a browser loads one file.
+        let properties = try bytes("properties.css", PackageResources.properties_css)
+        let rules = try bytes("signup.css", PackageResources.signup_css)
+        styleSheet = [properties, rules].map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
         styles = Self.styles(styleSheet)
         script = Asset(
             "signup.js",

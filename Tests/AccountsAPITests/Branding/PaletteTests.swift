@@ -23,8 +23,8 @@ struct PaletteTests {
         }
     }
 
-    @Test func `the built-in colours are those of the style sheet`() throws {
-        let file = Repository.root.appending(path: "Sources/accounts-api/Pages/signup.css")
+    @Test func `the built-in colours are those of properties.css`() throws {
+        let file = Repository.root.appending(path: "Sources/accounts-api/Pages/properties.css")
         let modes = try String(contentsOf: file, encoding: .utf8)
             .components(separatedBy: "prefers-color-scheme: dark")
         for (mode, text) in zip(ColourMode.allCases, modes) {

@@ -1,5 +1,6 @@
 import Accounts
 import Foundation
+import TestSupport
 import Testing
 
 @testable import accounts_api
@@ -12,12 +13,34 @@ struct AssetsTests {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
     }
 
+    private static func source(_ name: String) throws -> String {
+        let file = Repository.root.appending(path: "Sources/accounts-api/Pages/\(name)")
+        return try String(contentsOf: file, encoding: .utf8)
+    }
+
     @Test func `a custom file replaces the built-in file of the same name`() throws {
         try Data("main { color: red }".utf8).write(to: directory.appending(path: "signup.css"))
         try Data("<p>{{title}}</p>".utf8).write(to: directory.appending(path: "done.mustache"))
         let assets = try Assets(directory: directory.path)
         #expect(assets.styles.path != Assets.builtIn.styles.path && assets.script.path == Assets.builtIn.script.path)
         #expect(assets.draw("done", ["title": "a < b"]) == "<p>a &lt; b</p>")
+    }
+
+    @Test func `the custom properties stand before the rules, and can be replaced alone`() throws {
+        let (properties, rules) = try (Self.source("properties.css"), Self.source("signup.css"))
+        #expect(Assets.builtIn.styleSheet == "\(properties)\n\(rules)")
+        let own = ":root { --accent: red }"
+        try Data(own.utf8).write(to: directory.appending(path: "properties.css"))
+        let assets = try Assets(directory: directory.path)
+        #expect(assets.styleSheet == "\(own)\n\(rules)" && assets.styles.path != Assets.builtIn.styles.path)
+    }
+
+    @Test func `the document of the pages lists exactly the properties of properties.css`() throws {
+        let file = Repository.root.appending(path: "docs/pages.md")
+        let rows = try String(contentsOf: file, encoding: .utf8).matches(of: /(?m)^\| (`--[^|]*) \|/).map { $0.1 }
+        let listed = rows.flatMap { $0.matches(of: /(--[a-z-]+)/).map { String($0.1) } }
+        let declared = try Self.source("properties.css").matches(of: /(?m)^ +(--[a-z-]+):/).map { String($0.1) }
+        #expect(listed.count == Set(listed).count && Set(listed) == Set(declared))
     }
 
     @Test func `a custom signup.js replaces the whole script`() throws {
