@@ -1,7 +1,7 @@
 -- The trigger of `authenticators`. An app that is set up in the sign-up is part of the event `account.created`, and
 -- `account.erased` says enough about the app of its account.
 --
--- Runs as the owner of the tables, as write_event does.
+-- Runs as the owner of the tables, because only the owner may call write_event.
 
 CREATE OR REPLACE FUNCTION write_factor_events() RETURNS trigger LANGUAGE plpgsql
     SECURITY DEFINER SET search_path FROM CURRENT AS $$

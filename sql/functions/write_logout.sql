@@ -1,6 +1,6 @@
 -- The trigger of `grants`: notes that the application has to be told, if it wants to.
 --
--- Runs as the owner of the tables, as write_event does.
+-- Runs as the owner of the tables, because a server may not add to `logouts`.
 
 CREATE OR REPLACE FUNCTION write_logout() RETURNS trigger LANGUAGE plpgsql
     SECURITY DEFINER SET search_path FROM CURRENT AS $$

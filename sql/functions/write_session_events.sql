@@ -1,6 +1,6 @@
 -- The trigger of `sessions`. The event `account.erased` says enough about the sessions of its account.
 --
--- Runs as the owner of the tables, as write_event does.
+-- Runs as the owner of the tables, because only the owner may call write_event.
 
 CREATE OR REPLACE FUNCTION write_session_events() RETURNS trigger LANGUAGE plpgsql
     SECURITY DEFINER SET search_path FROM CURRENT AS $$
