@@ -223,7 +223,7 @@ class Disk(Database):
     def commands(self):
         return [
             Command(IN_RECOVERY, "PostgreSQL does not run."),
-            Command(MOST_FREQUENT, "53100 is `disk_full`: before it stopped, PostgreSQL refused what needed space."),
+            Command(MOST_FREQUENT, "`database overloaded`: before it stopped, PostgreSQL refused what needed space."),
             Command('df -h "$PGDATA"', "On the machine of PostgreSQL:"),
             Command("accounts-api doctor"),
         ]

@@ -57,7 +57,7 @@ struct Lane {
                     }
                     (isUp, reason) = (false, present)
                 } else {
-                    logger.warning("\(error)")
+                    logger.warning("database connection lost", metadata: ["reason": "\(error)"])
                     // A connection that has run jobs is restored immediately.
                     if failures == 0 {
                         failures = 1

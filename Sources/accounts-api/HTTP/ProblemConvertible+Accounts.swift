@@ -24,7 +24,7 @@ extension DatabaseError: ProblemConvertible {
     /// Returns a problem that tells the client to try again. Logs the reason for the operator, because it can be a full
     /// disk.
     private func overloaded(_ logger: Logger) -> Problem {
-        logger.warning("\(self)")
+        logger.warning("database overloaded", metadata: ["reason": "\(self)"])
         return Problem(
             .unavailable,
             "The database is overloaded. Try again in a moment.",

@@ -55,9 +55,12 @@ extension Settings {
             )
         }
         if let mail, !mail.requiresTLS, !mail.isLoopback {
-            let content: Logger.Message =
-                mail.hasPassword ? "mail and the password of the mail server" : "mail"
-            warn("\(content) may be sent unencrypted; remove tls=optional", ["setting": "\(table.smtpURL.name)"])
+            warn(
+                mail.hasPassword
+                    ? "mail and the password of the mail server may be sent unencrypted; remove tls=optional"
+                    : "mail may be sent unencrypted; remove tls=optional",
+                ["setting": "\(table.smtpURL.name)"]
+            )
         }
         if mail == nil {
             warn("mail is printed with its codes; set a mail server", ["setting": "\(table.smtpURL.name)"])

@@ -74,6 +74,10 @@ struct SettingsTransportTests {
     @Test func `mail that may be sent without TLS causes a warning`() throws {
         let warnings = try Self.warnings(["SMTP_URL": "smtp://mail.example?tls=optional"])
         #expect(warnings == ["mail may be sent unencrypted; remove tls=optional"])
+        let withPassword = try Self.warnings(["SMTP_URL": "smtp://u:p@mail.example?tls=optional"])
+        #expect(
+            withPassword == ["mail and the password of the mail server may be sent unencrypted; remove tls=optional"]
+        )
     }
 
     @Test(arguments: [
