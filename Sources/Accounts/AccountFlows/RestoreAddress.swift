@@ -71,7 +71,7 @@ extension Sessions {
         guard let (account, sealed, present, locale) = row else { return nil }
         guard let plaintext = try? keys.open(sealed, for: .leftAddress(token.id)),
             let address = EmailAddress(String(decoding: plaintext, as: UTF8.self))
-        else { throw .unreadable }
+        else { throw .unreadable(.leftAddress(of: account)) }
         let language = flow.languages[locale] ?? flow.languages[0]
         return Left(account: account, address: address, present: present, language: language)
     }

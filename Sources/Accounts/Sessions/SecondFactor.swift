@@ -133,7 +133,7 @@ extension Sessions {
         }
         switch stored {
         case .readable(let authenticator): return authenticator
-        case .unreadable: throw .unreadable
+        case .unreadable: throw .unreadable(.authenticator(of: account))
         case nil: return nil
         }
     }

@@ -203,7 +203,7 @@ extension Sessions {
         guard let sealed else {
             return PendingCode(account: account, typed: nil, hasAuthenticator: hasAuthenticator)
         }
-        guard let typed = try? keys.open(sealed, for: .signIn(token.id)) else { throw .unreadable }
+        guard let typed = try? keys.open(sealed, for: .signIn(token.id)) else { throw .unreadable(.signIn(token.id)) }
         return PendingCode(account: account, typed: typed, hasAuthenticator: hasAuthenticator)
     }
 
@@ -260,7 +260,7 @@ extension Sessions {
         let holder: (address: EmailAddress, field: FieldName)?
         do throws(RedeemError) { holder = try await signups.holder(of: ticket) } catch {
             switch error {
-            case .unreadable: throw .unreadable
+            case .unreadable(let ticket): throw .unreadable(.ticket(ticket))
             case .database(let error): throw .database(error)
             case .limited(let reached): throw .limited(reached)
             case .invalidTicket, .find: throw .ticketExpired

@@ -21,6 +21,6 @@ package enum SignInError: Error {
     /// The ticket was used, has expired, or was never mailed.
     case ticketExpired
     /// No key of the key ring decrypts a value in the database.
-    case unreadable
+    case unreadable(Unreadable)
     case database(DatabaseError)
 }

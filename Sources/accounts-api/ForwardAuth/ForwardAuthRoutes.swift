@@ -59,7 +59,7 @@ struct ForwardAuthRoutes: Sendable {
         } catch {
             switch error {
             case .database(let error): throw .database(error)
-            case .invalid, .unreadable: throw .unreadable
+            case .invalid, .unreadable: throw .unreadable(.signingKey)
             }
         }
         return Answer(

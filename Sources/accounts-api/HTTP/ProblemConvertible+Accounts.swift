@@ -88,19 +88,9 @@ extension FindError: ProblemConvertible {
         switch self {
         case .unknown: .noDraft(in: context.flow.purpose)
         case .ended(let ending): .draftExpired(ending, in: context.flow.purpose)
-        case .unreadable(let id):
-            unreadable(id, context.logger)
+        case .unreadable(let id): context.unreadable(.draft(id))
         case .database(let error): context.problem(for: error)
         }
-    }
-}
-
-extension FindError {
-    /// Logs that no key decrypts the draft, and returns a temporary problem, so that the client keeps its token: another
-    /// server, or this one after its key ring is repaired, can decrypt it.
-    private func unreadable(_ id: ID<Draft>, _ logger: Logger) -> Problem {
-        logger.error("no key in the key ring decrypts a draft", metadata: ["draft": "\(id)"])
-        return .keysMissing
     }
 }
 
@@ -112,21 +102,12 @@ extension SubmitError: ProblemConvertible {
         case .limited(let reached): .limited(reached)
         case .stale(let current): context.stale(current)
         case .committed: .committed(in: context.flow.purpose)
-        case .unreadableAuthenticator(let account): unreadableAuthenticator(of: account, context.logger)
+        case .unreadableAuthenticator(let account): context.unreadable(.authenticator(of: account))
         case .contended: .contended
         case .find(let error as any Error), .hashing(let error as any Error), .image(let error as any Error),
             .database(let error as any Error):
             context.problem(for: error)
         }
-    }
-}
-
-extension SubmitError {
-    /// Logs that no key decrypts the authenticator, and returns a temporary problem: another server, or this one after its key
-    /// ring is repaired, can decrypt it.
-    private func unreadableAuthenticator(of account: ID<Account>, _ logger: Logger) -> Problem {
-        logger.error("no key in the key ring decrypts an authenticator", metadata: ["account": "\(account)"])
-        return .keysMissing
     }
 }
 
@@ -222,7 +203,7 @@ extension RedeemError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
         switch self {
         case .invalidTicket: .refused([Refusal("ticket", .codeExpired)], in: context.language)
-        case .unreadable: .keysMissing
+        case .unreadable(let ticket): context.unreadable(.ticket(ticket))
         case .limited(let reached): .limited(reached)
         case .find(let error as any Error), .database(let error as any Error): context.problem(for: error)
         }
@@ -230,6 +211,28 @@ extension RedeemError: ProblemConvertible {
 }
 
 // MARK: - Problems of several errors
+
+extension ProblemContext {
+    /// Logs that no key decrypts the value, and returns a temporary problem, so that the client keeps its token: another
+    /// server, or this one after its key ring is repaired, can decrypt it.
+    func unreadable(_ value: Unreadable) -> Problem {
+        switch value {
+        case .draft(let id):
+            logger.error("no key in the key ring decrypts a draft", metadata: ["draft": "\(id)"])
+        case .ticket(let id):
+            logger.error("no key in the key ring decrypts a ticket", metadata: ["ticket": "\(id)"])
+        case .authenticator(let account):
+            logger.error("no key in the key ring decrypts an authenticator", metadata: ["account": "\(account)"])
+        case .signIn(let id):
+            logger.error("no key in the key ring decrypts a sign-in", metadata: ["sign_in": "\(id)"])
+        case .leftAddress(let account):
+            logger.error("no key in the key ring decrypts a left address", metadata: ["account": "\(account)"])
+        case .signingKey:
+            logger.error("no key in the key ring decrypts a key that signs")
+        }
+        return .keysMissing
+    }
+}
 
 extension Problem {
     private static func restart(_ flow: FlowPurpose) -> JSON.Member {

@@ -20,7 +20,7 @@ extension SignInError: ProblemConvertible {
         case .refused(let refusals): .refused(refusals, in: context.language, of: context.flow)
         case .limited(let reached): .limited(reached)
         case .ticketExpired: .refused([Refusal("ticket", .codeExpired)], in: context.language)
-        case .unreadable: .keysMissing
+        case .unreadable(let value): context.unreadable(value)
         case .hashing(let error as any Error), .image(let error as any Error), .database(let error as any Error):
             context.problem(for: error)
         }

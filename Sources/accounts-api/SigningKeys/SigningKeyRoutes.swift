@@ -28,7 +28,7 @@ extension SigningError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
         switch self {
         case .invalid: nil
-        case .unreadable: .keysMissing
+        case .unreadable: context.unreadable(.signingKey)
         case .database(let error): context.problem(for: error)
         }
     }

@@ -157,6 +157,28 @@ struct TicketRouteTests {
         }
     }
 
+    @Test func `a server without the key of a ticket answers 503, and logs one error for each request`() async throws {
+        let new = "new:" + Data(repeating: 9, count: 32).base64EncodedString()
+        try await TestServer.with(keys: new, limits: Self.limits) { site in
+            let ticket = try await site.floodedTicket()
+            try await TestServer.with { other in
+                let paths = ["/signup/ticket", "/session/ticket"]
+                for path in paths {
+                    let response = try await other.visitor().send(.post, path, ["ticket": .string(ticket)])
+                    #expect(response.status == 503 && response.headers[.retryAfter] != nil, "\(path)")
+                }
+                let errors = other.log.lines.filter { $0["level"] == "error" }
+                #expect(errors.count == paths.count)
+                for line in errors {
+                    #expect(line["message"] == "no key in the key ring decrypts a ticket")
+                    #expect(line["ticket"]?.string.flatMap { UUID(uuidString: $0) } != nil)
+                }
+                #expect(!other.log.text.contains(ticket))
+            }
+            #expect(try await site.visitor().send(.post, "/signup/ticket", ["ticket": .string(ticket)]).status == 201)
+        }
+    }
+
     @Test func `the page of a used link says that it was used, and starts no sign-up`() async throws {
         try await TestServer.with(limits: Self.limits) { site in
             let ticket = try await site.floodedTicket()

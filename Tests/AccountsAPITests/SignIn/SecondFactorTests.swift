@@ -50,6 +50,21 @@ struct SecondFactorTests {
         }
     }
 
+    @Test func `an authenticator that no key decrypts is 503, and the log names its account`() async throws {
+        try await TestServer.with { site in
+            let person = try await Browser(site).signUp(hasAuthenticator: true)
+            let kim = Browser(site)
+            _ = try await kim.signIn()
+            try TestSupport.Session().run("UPDATE authenticators SET sealed = ''")
+            let response = try await kim.send(.put, "/session/totp", ["code": .string(person.code)])
+            #expect(response.status == 503 && response.slug == "unavailable")
+            let account = try TestSupport.Session().query("SELECT id::text FROM accounts").only.decode(String.self)
+            let errors = site.log.lines.filter { $0["level"] == "error" }
+            #expect(errors.map { $0["message"] } == ["no key in the key ring decrypts an authenticator"])
+            #expect(errors.map { $0["account"]?.string } == [account])
+        }
+    }
+
     @Test func `a recovery code is accepted once, and another one takes its place`() async throws {
         try await TestServer.with { site in
             let person = try await Browser(site).signUp(hasAuthenticator: true)

@@ -4,7 +4,7 @@ package enum RedeemError: Error {
     /// The ticket was used, has expired, or was never mailed.
     case invalidTicket
     /// This server has no key that decrypts the address of the ticket. Another server of this service may have the key.
-    case unreadable
+    case unreadable(ID<Ticket>)
     case limited(LimitReached)
     case find(FindError)
     case database(DatabaseError)
@@ -60,7 +60,7 @@ extension Signups {
         guard let (sealed, field) = row else { return nil }
         guard let plaintext = try? keys.open(sealed, for: .ticket(ticket.id)),
             let address = EmailAddress(String(decoding: plaintext, as: UTF8.self))
-        else { throw .unreadable }
+        else { throw .unreadable(ticket.id) }
         return (address, FieldName(field))
     }
 
