@@ -29,6 +29,8 @@ package final class MailCatcher: Sendable {
     package enum Option {
         case starttls(Certificate)
         case smtps(Certificate)
+        /// Greets with this reply, such as `554 5.7.1 No service`.
+        case greet(String)
         /// Requires this login, and offers AUTH without TLS too.
         case auth(user: String, password: String)
         /// Answers every recipient with this reply, such as `550 5.1.1 <ADDRESS>: unknown`. ADDRESS becomes the address.
@@ -42,6 +44,7 @@ package final class MailCatcher: Sendable {
             switch self {
             case .starttls(let pair): ["--starttls", pair.certificate, pair.key]
             case .smtps(let pair): ["--smtps", pair.certificate, pair.key]
+            case .greet(let reply): ["--greet", reply]
             case .auth(let user, let password): ["--auth", user, password]
             case .refuse(let reply): ["--refuse", reply]
             case .accept(let reply): ["--accept", reply]

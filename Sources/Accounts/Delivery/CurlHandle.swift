@@ -28,10 +28,13 @@ struct CurlHandle: ~Copyable {
     }
 
     /// The last SMTP reply code or HTTP status that the server sent in the latest transfer; 0 if it sent none.
-    var replyCode: Int {
-        var code = 0
-        curl_get_long(raw, CURLINFO_RESPONSE_CODE, &code)
-        return code
+    var replyCode: Int { number(CURLINFO_RESPONSE_CODE) }
+
+    /// What libcurl knows about the latest transfer; 0 if it knows nothing.
+    borrowing func number(_ info: CURLINFO) -> Int {
+        var number = 0
+        curl_get_long(raw, info, &number)
+        return number
     }
 
     /// Blocks a signal on this thread. A caller that sets `CURLOPT_NOSIGNAL` must block `SIGPIPE` itself.

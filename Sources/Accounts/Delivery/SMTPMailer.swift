@@ -187,7 +187,7 @@ package struct SMTPServer: Equatable, Sendable {
 }
 
 /// A libcurl handle for one server. It keeps the connection open between mails, and reconnects when needed.
-private struct SMTPConnection: ~Copyable {
+struct SMTPConnection: ~Copyable {
     private let curl = CurlHandle()
     /// `CURLOPT_SERVER_RESPONSE_TIMEOUT`. Older headers define it only as a macro, which Swift does not import.
     private static let serverResponseTimeout = CURLoption(rawValue: 112)
@@ -216,29 +216,74 @@ private struct SMTPConnection: ~Copyable {
         curl.set(CURLOPT_CUSTOMREQUEST, "NOOP")
     }
 
-    consuming func deliver(from queue: TaskQueue) {
+    fileprivate consuming func deliver(from queue: TaskQueue) {
         while let queued = queue.next() {
             queued.continuation.resume(returning: queued.mail.map { deliver($0) } ?? connect())
         }
     }
 
     private borrowing func connect() -> Result<String?, MailError> {
-        curl.set(CURLOPT_TIMEOUT_MS, limits.connect.inWhole(.milliseconds(1)))
         var replies = SMTPReplies()
-        var status = curl.collectReplies(into: &replies) { $0.sendNothing() }
+        let status = openSession(&replies)
+        return status == CURLE_OK ? .success(nil) : .failure(failure(status, replies))
+    }
+
+    /// Opens a session and sends NOOP, or only sends NOOP if a session is open.
+    private borrowing func openSession(_ replies: inout SMTPReplies) -> CURLcode {
+        curl.set(CURLOPT_TIMEOUT_MS, limits.connect.inWhole(.milliseconds(1)))
+        let status = curl.collectReplies(into: &replies) { $0.sendNothing() }
         // Reply 421 says that the server closes the connection, for example because it was idle. A new one may succeed.
-        if status != CURLE_OK, curl.replyCode == 421 {
-            status = curl.collectReplies(into: &replies) { $0.sendNothing() }
-        }
-        guard status != CURLE_OK else { return .success(nil) }
+        guard status != CURLE_OK, curl.replyCode == 421 else { return status }
+        replies = SMTPReplies()
+        return curl.collectReplies(into: &replies) { $0.sendNothing() }
+    }
+
+    /// Why no session is open.
+    private borrowing func failure(_ status: CURLcode, _ replies: SMTPReplies) -> MailError {
         let reply = curl.replyCode
         let reason = reason(status, replies.text(of: reply, to: nil))
-        return .failure(.temporary(reply: (400...599).contains(reply) ? reply : nil, reason: reason))
+        return .temporary(reply: hasRefused ? reply : nil, reason: reason)
     }
+
+    /// Opens a session. Returns what keeps it from opening, or from logging in; nil if nothing does.
+    borrowing func obstacle(hasLogin: Bool) -> SMTPObstacle? {
+        var replies = SMTPReplies()
+        let status = openSession(&replies)
+        let reason = failure(status, replies).reason
+        switch status {
+        // The server has accepted a login with reply 235 (RFC 4954 §6).
+        case CURLE_OK: return hasLogin && !replies.contains(235) ? .loginNotOffered : nil
+        case CURLE_COULDNT_RESOLVE_HOST: return .unknownHost
+        case CURLE_COULDNT_CONNECT: return .unreachable(reason: reason)
+        case CURLE_PEER_FAILED_VERIFICATION: return certificateObstacle()
+        case CURLE_SSL_CACERT_BADFILE: return .certificateUntrusted
+        case CURLE_SSL_CONNECT_ERROR: return .tlsFailed(reason: reason)
+        case CURLE_USE_SSL_FAILED: return hasRefused ? .tlsFailed(reason: reason) : .noTLS
+        case CURLE_LOGIN_DENIED: return hasRefused ? .loginRefused(reason: reason) : .loginNotOffered
+        default: break
+        }
+        // There is no port of this side before the server has accepted the connection.
+        if curl.number(CURLINFO_LOCAL_PORT) <= 0 { return .unreachable(reason: reason) }
+        if replies.contains(220) { return .other(reason: reason) }
+        return hasRefused ? .greetingRefused(reason: reason) : .noGreeting
+    }
+
+    /// Why the certificate is refused. The numbers are those of OpenSSL (`X509_V_ERR_…`). libcurl compares the names by
+    /// itself, and then says OK or UNSPECIFIED.
+    private borrowing func certificateObstacle() -> SMTPObstacle {
+        switch curl.number(CURLINFO_SSL_VERIFYRESULT) {
+        case 9, 10: .certificateOutdated
+        case 0, 1, 62, 64: .certificateOfOtherName
+        default: .certificateUntrusted
+        }
+    }
+
+    /// Whether the last reply of the server is a refusal.
+    private var hasRefused: Bool { (400...599).contains(curl.replyCode) }
 
     /// The text of the reply if the server has refused something, and otherwise what libcurl says of its status.
     private borrowing func reason(_ status: CURLcode, _ text: String?) -> String {
-        (400...599).contains(curl.replyCode) ? text ?? "no text" : String(cString: curl_easy_strerror(status))
+        hasRefused ? text ?? "no text" : String(cString: curl_easy_strerror(status))
     }
 
     private borrowing func deliver(_ mail: Mail) -> Result<String?, MailError> {

@@ -19,6 +19,9 @@ struct SMTPReplies {
         }
     }
 
+    /// Whether the server has sent a reply with that code.
+    func contains(_ code: Int) -> Bool { lines[code] != nil }
+
     /// The text of the last reply with that code; nil if the server sent none. It begins with the enhanced status code
     /// (RFC 3463), such as 4.7.1, if the server sent one, and has at most 200 characters in one line.
     ///

@@ -28,6 +28,13 @@ struct DoctorTests {
         return (run.status, Dictionary(found) { first, _ in first })
     }
 
+    /// The line about the mail server at a URL.
+    private static func mailLine(_ url: String, _ arguments: String...) async throws -> String {
+        let settings = ["DATABASE_URL": "host=127.0.0.1 port=1", "ACCOUNTS_KEYS": TestSignups.keys, "SMTP_URL": url]
+        let lines = try await CommandRun.of(["doctor"] + arguments, settings: settings).output.split(separator: "\n")
+        return lines.first { $0.contains("  mail  ") }.map(String.init) ?? ""
+    }
+
     private struct Found: Equatable {
         let state: String
         let text: String
@@ -77,16 +84,7 @@ struct DoctorTests {
 
     @Test func `a mail server that answers and refuses every mail is found with a test mail`() async throws {
         let refusing = try await MailCatcher.start(.refuse("550 5.7.1 <ADDRESS>: Sender not allowed"))
-        func run(_ mails: MailCatcher, _ arguments: String...) async throws -> String {
-            let settings = [
-                "DATABASE_URL": "host=127.0.0.1 port=1", "ACCOUNTS_KEYS": TestSignups.keys, "SMTP_URL": mails.url,
-            ]
-            let lines = try await CommandRun.of(["doctor"] + arguments, settings: settings).output.split(
-                separator: "\n"
-            )
-            return lines.first { $0.contains("  mail  ") }.map(String.init) ?? ""
-        }
-        #expect(try await run(refusing).hasPrefix("ok       mail"))
+        #expect(try await Self.mailLine(refusing.url).hasPrefix("ok       mail"))
         let printed = try await CommandRun.of(
             "doctor",
             "--mail-to",
@@ -94,13 +92,46 @@ struct DoctorTests {
             settings: ["DATABASE_URL": "host=127.0.0.1 port=1", "ACCOUNTS_KEYS": TestSignups.keys]
         )
         #expect(printed.output.contains("mail is printed, not sent; no test mail was sent"))
-        let refused = try await run(refusing, "--mail-to", "mina@example.com")
+        let refused = try await Self.mailLine(refusing.url, "--mail-to", "mina@example.com")
         #expect(refused.hasPrefix("wrong    mail        550 5.7.1 <address>: Sender not allowed; check MAIL_FROM"))
         let accepting = try await MailCatcher.start(.accept("250 2.0.0 Ok: queued as 4Zx1"))
-        let accepted = try await run(accepting, "--mail-to", "mina@example.com")
+        let accepted = try await Self.mailLine(accepting.url, "--mail-to", "mina@example.com")
         #expect(accepted.hasSuffix("it accepted a mail from no-reply@localhost: 250 2.0.0 Ok: queued as 4Zx1"))
         let mail = try await accepting.next()
         #expect(mail.to == ["mina@example.com"] && mail.text.contains("accounts-api doctor"))
+        withExtendedLifetime(refusing) {}
+    }
+
+    @Test func `the line about the mail server says what is wrong with it, and what to do`() async throws {
+        let plain = try await MailCatcher.start()
+        let gone = try await Self.mailLine("smtp://127.0.0.1:1")
+        #expect(gone.hasPrefix("wrong    mail        cannot connect to smtp://127.0.0.1:1: "))
+        #expect(gone.hasSuffix("; check SMTP_URL, the firewall, and that the mail server runs"))
+        let withoutTLS = try await Self.mailLine(plain.url + "?tls=required")
+        #expect(withoutTLS.contains("\(plain.url) offers no TLS; use a port for submission"))
+        let wrongScheme = try await Self.mailLine("smtps://127.0.0.1:\(plain.port)")
+        #expect(wrongScheme.contains("fails to begin TLS: ") && wrongScheme.contains("; check the port and the"))
+        try await plain.stop()
+
+        let refusing = try await MailCatcher.start(.greet("554 5.7.1 No service for 192.0.2.1"))
+        let refused = try await Self.mailLine(refusing.url)
+        #expect(refused.contains("refuses this machine: 554 5.7.1 No service for 192.0.2.1; let the mail server"))
+        try await refusing.stop()
+
+        let locked = try await MailCatcher.start(.auth(user: "kim", password: "right"))
+        let denied = try await Self.mailLine("smtp://kim:wrong@127.0.0.1:\(locked.port)?tls=optional")
+        #expect(denied.contains("refuses the login: 535 5.7.8 Authentication credentials invalid; check the user"))
+        #expect(!denied.contains("wrong@"))
+        let entered = try await Self.mailLine("smtp://kim:right@127.0.0.1:\(locked.port)?tls=optional")
+        #expect(entered == "ok       mail        the server answers, over TLS if it offers that, and accepts the login")
+        try await locked.stop()
+
+        try await MailCatcher.Certificate.with { pair in
+            let stranger = try await MailCatcher.start(.starttls(pair))
+            let untrusted = try await Self.mailLine(stranger.url + "?tls=required")
+            #expect(untrusted.contains("is from an authority that this machine does not know; install that authority"))
+            try await stranger.stop()
+        }
     }
 
     @Test func `each check finds what is wrong, and the others go on`() async throws {

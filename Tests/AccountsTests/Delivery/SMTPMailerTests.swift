@@ -208,7 +208,7 @@ struct SMTPMailerTests {
     }
 
     @Test func `STARTTLS is used if the server offers it`() async throws {
-        try await withCertificate { pair in
+        try await MailCatcher.Certificate.with { pair in
             let catcher = try await MailCatcher.start(.starttls(pair))
             #expect(try await failure(url: catcher.url, caFile: pair.certificate) == nil)
             #expect(try await catcher.next().tls)
@@ -217,7 +217,7 @@ struct SMTPMailerTests {
     }
 
     @Test func `smtps uses TLS from the first byte`() async throws {
-        try await withCertificate { pair in
+        try await MailCatcher.Certificate.with { pair in
             let catcher = try await MailCatcher.start(.smtps(pair))
             #expect(try await failure(url: "smtps://127.0.0.1:\(catcher.port)", caFile: pair.certificate) == nil)
             #expect(try await catcher.next().tls)
@@ -227,7 +227,7 @@ struct SMTPMailerTests {
 
     @Test(arguments: ["", "?tls=required"])
     func `an untrusted certificate is refused`(query: String) async throws {
-        try await withCertificate { pair in
+        try await MailCatcher.Certificate.with { pair in
             let catcher = try await MailCatcher.start(.starttls(pair))
             let error = try #require(try await failure(url: catcher.url + query))
             #expect(error.isTemporary)
@@ -236,7 +236,7 @@ struct SMTPMailerTests {
     }
 
     @Test func `a login is sent over TLS, with its percent-encoding decoded`() async throws {
-        try await withCertificate { pair in
+        try await MailCatcher.Certificate.with { pair in
             let catcher = try await MailCatcher.start(.starttls(pair), .auth(user: "us@er", password: "p:a/s%s 비밀"))
             let url = "smtp://us%40er:p%3Aa%2Fs%25s%20%EB%B9%84%EB%B0%80@127.0.0.1:\(catcher.port)"
             #expect(try await failure(url: url, caFile: pair.certificate) == nil)
@@ -251,7 +251,7 @@ struct SMTPMailerTests {
     }
 
     @Test func `a wrong password causes a temporary error`() async throws {
-        try await withCertificate { pair in
+        try await MailCatcher.Certificate.with { pair in
             let catcher = try await MailCatcher.start(.starttls(pair), .auth(user: "user", password: "right"))
             let url = "smtp://user:wrong@127.0.0.1:\(catcher.port)"
             let error = try #require(try await failure(url: url, caFile: pair.certificate))
@@ -284,7 +284,7 @@ struct SMTPMailerTests {
     }
 
     @Test func `a host that is not loopback gets mail over STARTTLS`() async throws {
-        try await withCertificate { pair in
+        try await MailCatcher.Certificate.with { pair in
             let catcher = try await MailCatcher.start(.starttls(pair))
             #expect(try await failure(url: "smtp://0.0.0.0:\(catcher.port)", caFile: pair.certificate) == nil)
             #expect(try await catcher.next().tls)
@@ -544,26 +544,4 @@ extension MailError {
         case .temporary(let reply, _), .permanent(let reply, _): reply
         }
     }
-}
-
-/// Lends a self-signed certificate for 127.0.0.1 and 0.0.0.0, and removes it afterwards.
-private func withCertificate(_ body: (MailCatcher.Certificate) async throws -> Void) async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "certificate-\(UUID())")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    let pair = MailCatcher.Certificate(
-        certificate: folder.appending(path: "cert.pem").path,
-        key: folder.appending(path: "key.pem").path
-    )
-    let openssl = Process()
-    openssl.executableURL = URL(filePath: "/usr/bin/env")
-    openssl.arguments =
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-        + ["-days", "1", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1,IP:0.0.0.0"]
-        + ["-keyout", pair.key, "-out", pair.certificate]
-    openssl.standardError = FileHandle.nullDevice
-    try openssl.run()
-    openssl.waitUntilExit()
-    try #require(openssl.terminationStatus == 0, "openssl failed to create a certificate")
-    try await body(pair)
 }

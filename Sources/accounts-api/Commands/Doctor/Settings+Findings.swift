@@ -55,22 +55,21 @@ extension Settings {
                 "set SMTP_URL before people sign up"
             )
         }
+        if let obstacle = await server.obstacle() { return obstacle.finding(at: server) }
+        let isOverTLS = server.requiresTLS ? "over TLS" : "over TLS if it offers that"
+        let text = "the server answers, \(isOverTLS)\(server.hasPassword ? ", and accepts the login" : "")"
+        guard let recipient else { return .ok("mail", text) }
         let mailer = SMTPMailer(to: server)
         let outcome: Finding
         do throws(MailError) {
-            try await mailer.connect()
-            let isOverTLS = server.requiresTLS ? "over TLS" : "over TLS if it offers that"
-            var text = "the server answers, \(isOverTLS)\(server.hasPassword ? ", and accepts the login" : "")"
-            if let recipient {
-                let reply = try await mailer.send(testMail(to: recipient))
-                text += "; it accepted a mail from \(self.mailFrom)\(reply.map { ": \($0)" } ?? "")"
-            }
-            outcome = .ok("mail", text)
+            let reply = try await mailer.send(testMail(to: recipient))
+            let accepted = "it accepted a mail from \(self.mailFrom)\(reply.map { ": \($0)" } ?? "")"
+            outcome = .ok("mail", "\(text); \(accepted)")
         } catch .permanent(let reply, let reason) {
             let remedy = "check MAIL_FROM, and whether the mail server sends for it"
             outcome = .wrong("mail", "\(MailError.permanent(reply: reply, reason: reason).reason)", remedy)
         } catch {
-            outcome = .wrong("mail", "\(error.reason)", "check SMTP_URL, its certificate and its login")
+            outcome = .wrong("mail", "\(error.reason)", "check the login in SMTP_URL, or try again later")
         }
         await mailer.shutdown()
         return outcome

@@ -1,0 +1,42 @@
+internal import Foundation
+
+/// What keeps this service from opening a session with a mail server. The reasons are one line each, and contain neither
+/// addresses nor credentials.
+package enum SMTPObstacle: Hashable, Sendable {
+    /// The host has no address.
+    case unknownHost
+    case unreachable(reason: String)
+    /// The server accepts the connection, and says nothing or hangs up.
+    case noGreeting
+    /// The server refuses this client at once.
+    case greetingRefused(reason: String)
+    /// The server offers no STARTTLS, and this service requires it.
+    case noTLS
+    case tlsFailed(reason: String)
+    /// The certificate has expired, or is not valid yet.
+    case certificateOutdated
+    case certificateOfOtherName
+    /// No authority that this machine knows has signed the certificate.
+    case certificateUntrusted
+    case loginRefused(reason: String)
+    /// The server offers no login, or none that libcurl knows.
+    case loginNotOffered
+    case other(reason: String)
+}
+
+extension SMTPServer {
+    /// Opens a session, with the login if there is one, and sends nothing. Takes at most as long as
+    /// ``SMTPMailer/connect()``. Returns what is in the way; nil if nothing is.
+    package func obstacle() async -> SMTPObstacle? { await obstacle(within: SMTPLimits()) }
+
+    func obstacle(within limits: SMTPLimits) async -> SMTPObstacle? {
+        await withCheckedContinuation { finished in
+            _ = DedicatedThread(named: "smtp") {
+                CurlHandle.block(SIGPIPE)
+                let connection = SMTPConnection(to: self, within: limits)
+                let obstacle = connection.obstacle(hasLogin: hasPassword)
+                finished.resume(returning: obstacle)
+            }
+        }
+    }
+}
