@@ -239,9 +239,9 @@ class World(Service):
         return f"host={self.socket} user={role} dbname=accounts"
 
     def create_roles(self):
-        """Runs the two blocks of SQL under "A role for each task" in docs/operating.md."""
+        """Runs the first two blocks of SQL under "A role for each task" in docs/operating.md."""
         section = OPERATING.split("### A role for each task")[1].split("\n## ")[0]
-        for_cluster, for_database = re.findall(r"```sql\n(.*?)```", section, re.DOTALL)
+        for_cluster, for_database, *_ = re.findall(r"```sql\n(.*?)```", section, re.DOTALL)
         # The document creates the database, which scripts/postgres has created already.
         scripts = {"postgres": "DROP DATABASE accounts;" + for_cluster, "accounts": for_database}
         for name, script in scripts.items():

@@ -31,12 +31,14 @@ package struct Obstacle: Sendable {
         case exhausted
         /// Another account has this identifier.
         case taken
+        /// What else the draft lacks is not known, because its values are sealed.
+        case sealed
     }
 }
 
 extension Operator {
     /// Returns the draft with that id, open or committed, even if its account was erased; nil if there is no such
-    /// draft. Throws `ended` for an expired draft.
+    /// draft. Without keys, the draft is sealed. Throws `ended` for an expired draft.
     package func draft(_ id: ID<Draft>) async throws(FindError) -> Draft? {
         let row = try await converting(to: FindError.database) { () throws(DatabaseError) in
             try await database.read("SELECT token_hash, flow FROM drafts WHERE id = \(id)").first?
@@ -59,10 +61,12 @@ extension Operator {
 
     package var flow: Flow { signups.flow }
 
-    /// Returns all reasons why the draft cannot be committed, in the order of the steps; empty if it can.
+    /// Returns all reasons why the draft cannot be committed, in the order of the steps; empty if it can. Of a sealed draft,
+    /// only the code of its present step is known.
     package func obstacles(of draft: Draft) async throws(DatabaseError) -> [Obstacle] {
         let context = signups.validationContext(of: draft).validatingAll
         let mails = try await undeliveredCodes(of: draft)
+        if draft.isSealed { return sealedObstacles(of: draft, in: context, mails) }
         var obstacles: [Obstacle] = []
         for step in flow.steps {
             let asksForNothing = !step.isOptional && !step.fields.contains(where: \.isRequired)
@@ -79,6 +83,21 @@ extension Operator {
             }
         }
         return obstacles
+    }
+
+    private func sealedObstacles(
+        of draft: Draft,
+        in context: ValidationContext,
+        _ mails: [FieldName: OutboxRow]
+    ) -> [Obstacle] {
+        let name = StepName(draft.step)
+        var obstacles: [Obstacle] = []
+        for field in flow.step(named: name)?.fields ?? [] where !field.kind.holds(field.name, in: context) {
+            guard let reason = field.kind.obstacle(field, in: context) else { continue }
+            let explained = mails[field.name].map(reason.explained) ?? reason
+            obstacles.append(Obstacle(step: name, field: field.name, reason: explained))
+        }
+        return obstacles + [Obstacle(step: name, field: nil, reason: .sealed)]
     }
 
     /// The mails with the present codes of the draft that are not delivered, by code field.

@@ -54,6 +54,8 @@ package struct DraftSummary: Sendable {
     package let createdAt, updatedAt, expiresAt: Date
     /// The time of the database.
     package let now: Date
+    /// Whether the values, with the address, cannot be decrypted.
+    package var isSealed = false
 }
 
 extension Operator {
@@ -126,20 +128,22 @@ extension Operator {
         let (tokenHash, sealed): ([UInt8], [UInt8]) = (try columns.next(), try columns.next())
         let revision: Int = try columns.next()
         let place = SealedPlace.draft(id, tokenHash: tokenHash, revision: revision)
-        let address = signups.open(sealed, at: place).flatMap { signups.identifyingAddress(in: $0) }
+        let values = signups.open(sealed, at: place)
         let (createdAt, updatedAt): (Date, Date) = (try columns.next(), try columns.next())
         let (expiresAt, now): (Date, Date) = (try columns.next(), try columns.next())
         return DraftSummary(
             id: id,
             state: DraftState(rawValue: state) ?? .open,
             step: step,
-            address: address?.masked,
+            address: values.flatMap { signups.identifyingAddress(in: $0) }?.masked,
             revision: revision,
             failures: try columns.next(),
             createdAt: createdAt,
             updatedAt: updatedAt,
             expiresAt: expiresAt,
-            now: now
+            now: now,
+            // A committed draft has no values.
+            isSealed: values == nil && !sealed.isEmpty
         )
     }
 

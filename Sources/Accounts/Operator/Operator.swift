@@ -14,6 +14,9 @@ package struct Operator: Sendable {
 
     var database: Database { signups.database }
 
+    /// Whether the operator can decrypt anything, and search for addresses and usernames of drafts.
+    package var hasKeys: Bool { !signups.keys.isEmpty }
+
     package init(_ signups: Signups, name: String, host: String? = nil, reason: String? = nil) {
         self.signups = signups
         self.name = name

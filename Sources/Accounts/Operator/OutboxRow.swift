@@ -20,6 +20,8 @@ package struct OutboxRow: Sendable {
     package let reply: String?
     /// The time of the database.
     package let now: Date
+    /// Whether the content, with the address, cannot be decrypted.
+    package var isSealed = false
 
     package enum State: String, CaseIterable, Sendable {
         case waiting, delivered, dead
@@ -134,11 +136,12 @@ extension Operator {
         let template: String = try columns.next()
         let state: String = try columns.next()
         let sealed: [UInt8]? = try columns.next()
+        let content = sealed.flatMap { signups.outbox.open($0, of: id) }
         return OutboxRow(
             id: id,
             template: template,
             state: OutboxRow.State(rawValue: state) ?? .waiting,
-            recipient: sealed.flatMap { signups.outbox.open($0, of: id)?.to }.flatMap(EmailAddress.init)?.masked,
+            recipient: content.flatMap { EmailAddress($0.to) }?.masked,
             draft: try columns.next(),
             account: try columns.next(),
             attempts: try columns.next(),
@@ -147,7 +150,8 @@ extension Operator {
             finishedAt: try columns.next(),
             lastError: try columns.next(),
             reply: try columns.next(),
-            now: try columns.next()
+            now: try columns.next(),
+            isSealed: sealed != nil && content == nil
         )
     }
 }

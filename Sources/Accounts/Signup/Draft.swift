@@ -7,7 +7,7 @@ package struct Draft: Sendable {
     package let flow: String
     package let language: Language
     /// The next step at the time of the last change; `review` if all steps are complete, `committed` after the commit.
-    let step: String
+    package let step: String
     package let revision: Int
     package let values: Values
     package let proofs: [FieldName: Proof]
@@ -28,4 +28,7 @@ package struct Draft: Sendable {
     var progress: SignupProgress?
     /// Whether the account of the committed draft no longer exists.
     package var isAccountErased = false
+    /// Whether the values are not known, because a command without keys has read the draft. Then `values` has none, and each
+    /// proof counts as one for the present address.
+    package var isSealed = false
 }

@@ -6,7 +6,7 @@ package enum FindError: Error {
     /// flow.
     case unknown
     case ended(Termination)
-    /// The values of the draft cannot be decrypted or read. A server with another key ring may be able to, unless somebody
+    /// The values of the draft cannot be decrypted or read, although there are keys. A server with another key ring may be able to, unless somebody
     /// has changed the row.
     case unreadable(ID<Draft>)
     case database(DatabaseError)
@@ -75,7 +75,8 @@ extension Signups {
         let isCommitted = record.account != nil
         let place = SealedPlace.draft(id, tokenHash: tokenHash, revision: record.revision)
         let opened = record.sealed.isEmpty ? nil : open(record.sealed, at: place)
-        guard let values = opened ?? (isCommitted ? Values() : nil) else { throw .unreadable(id) }
+        let isSealed = opened == nil && !isCommitted && keys.isEmpty
+        guard let values = opened ?? (isCommitted || isSealed ? Values() : nil) else { throw .unreadable(id) }
         return Draft(
             id: id,
             flow: record.flow,
@@ -84,7 +85,7 @@ extension Signups {
             step: String(record.step.trimmingPrefix(flow.purpose.prefix)),
             revision: record.revision,
             values: values,
-            proofs: proofs(record.proofs, of: values),
+            proofs: proofs(record.proofs, of: isSealed ? nil : values),
             expiresAt: record.expiresAt,
             endsAt: record.endsAt,
             updatedAt: record.updatedAt,
@@ -92,7 +93,8 @@ extension Signups {
             account: record.account,
             tokenHash: tokenHash,
             sealed: record.sealed,
-            isAccountErased: record.isErased
+            isAccountErased: record.isErased,
+            isSealed: isSealed
         )
     }
 

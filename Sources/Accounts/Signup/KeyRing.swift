@@ -129,6 +129,9 @@ package struct KeyRing: Sendable {
         }
     }
 
+    /// Whether this is ``empty``, which only commands use.
+    package var isEmpty: Bool { keys.isEmpty }
+
     /// The pepper of new passwords; nil if the first key is a v1 key.
     package var pepper: Pepper? { keys[0].pepper }
 

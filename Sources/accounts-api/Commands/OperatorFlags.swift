@@ -34,10 +34,13 @@ struct OperatorFlags: ParsableArguments {
     ///     valid name.
     ///   - needsKeys: whether the body encrypts or decrypts anything, or searches for an address of a draft. If it does
     ///     not, `ACCOUNTS_KEYS` need not be set.
+    ///   - showsSealed: whether the body shows what it cannot decrypt as sealed. Then `ACCOUNTS_KEYS` need not be set either,
+    ///     and the command prints a warning if it is not. A search needs ``Operator/checkKeys()``.
     ///   - hashing: the pool that hashes passwords; nil for commands that hash none.
     func withOperator<Value>(
         writesAudit: Bool = false,
         needsKeys: Bool = true,
+        showsSealed: Bool = false,
         hashing: HashingPool? = nil,
         _ body: (Operator) async throws -> Value
     ) async throws -> Value {
@@ -46,7 +49,7 @@ struct OperatorFlags: ParsableArguments {
         let source = SettingSource([\.databaseURL: databaseURL, \.flow: flowFile])
         source.warnOfPasswordInFlag(asJSON: json)
         let (databaseURL, keys, flow): (String, KeyRing?, Flow)
-        if needsKeys {
+        if needsKeys, !showsSealed {
             (databaseURL, keys, flow) = try source.read(\.databaseURL, \.keys, \.flow)
         } else {
             (databaseURL, keys, flow) = try source.read(\.databaseURL, \.keys.ifSet, \.flow)
@@ -79,6 +82,9 @@ struct OperatorFlags: ParsableArguments {
             // Stores the counts of the deleted drafts, even if the command failed after it had deleted some.
             try await signups.funnel.flush(to: database)
             let value = try outcome.get()
+            if showsSealed, keys.isEmpty {
+                printWarning("ACCOUNTS_KEYS is not set: encrypted values are shown as sealed", asJSON: json)
+            }
             await database.shutdown()
             return value
         } catch {
@@ -111,6 +117,14 @@ extension Operator {
     /// Throws if the name cannot be used in an audit record.
     func checkName() throws {
         try Self.check(name: name)
+    }
+
+    /// Throws if there are no keys. Addresses of drafts and mails, and usernames of drafts, are stored as keyed digests.
+    func checkKeys() throws {
+        if hasKeys { return }
+        throw SettingMistakes(all: [
+            "ACCOUNTS_KEYS is missing: without it, sign-ups and mail cannot be found by an address or a username"
+        ])
     }
 
     fileprivate static func check(name: String) throws {

@@ -439,6 +439,7 @@ struct OperatorCommandTests {
         let keys = try await strangersKeys()
         let list = try await command("drafts", "list", settings: keys)
         #expect(list.status == 0 && list.output.contains("open") && !list.output.contains("•"))
+        #expect(list.output.contains(" sealed "))
         #expect(list.errorOutput.hasPrefix(#"warning: ACCOUNTS_KEYS lacks the key "test" of this database"#))
         let json = try await command("outbox", "list", "--json", settings: keys)
         #expect(json.status == 0)
@@ -479,7 +480,7 @@ struct OperatorCommandTests {
                 let run = try await CommandRun.of(arguments, settings: settings)
                 #expect(run.status == 0 && run.output.hasPrefix(output), "\(arguments): \(run.errorOutput)")
             }
-            for arguments in [["drafts", "list"], ["drafts", "purge", "--email", "lee@example.com", "--yes"]] {
+            for arguments in [["drafts", "board"], ["drafts", "purge", "--email", "lee@example.com", "--yes"]] {
                 let run = try await CommandRun.of(arguments, settings: settings)
                 #expect(run.status == 2 && run.errorOutput == "ACCOUNTS_KEYS is missing\n")
             }
@@ -846,7 +847,7 @@ struct OperatorCommandTests {
     @Test func `an unavailable database is exit status 69, and missing settings are reported together`() async throws {
         let unavailable = try await command("drafts", "list", settings: ["DATABASE_URL": "host=/nowhere"])
         #expect(unavailable.status == 69)
-        let missing = try await CommandRun.of(["drafts", "list"], settings: [:])
+        let missing = try await CommandRun.of(["drafts", "board"], settings: [:])
         #expect(missing.status == 2)
         #expect(missing.errorOutput.contains("DATABASE_URL") && missing.errorOutput.contains("ACCOUNTS_KEYS"))
     }

@@ -177,6 +177,78 @@ struct RolesTests {
         }
     }
 
+    @Test func `a role that may only read, and has no keys, sees sign-ups and mail with sealed values`() async throws {
+        try await Installation.with { installation in
+            try installation.addSupport()
+            func run(_ arguments: String...) async throws -> CommandRun {
+                let settings = ["DATABASE_URL": installation.conninfo(as: "support"), "USER": "sam"]
+                return try await CommandRun.of(arguments, settings: settings)
+            }
+            try await TestSignups.with(conninfo: installation.conninfo(as: "accounts_server")) { service in
+                let park = try await service.readyDraft(email: "park@example.com", username: "park")
+                _ = try await service.signups.commit(park)
+                let lee = try await service.readyDraft(email: "lee@example.com", username: "lee")
+                let kim = try await service.fill(service.start(), through: "email")
+                let warning = "warning: ACCOUNTS_KEYS is not set: encrypted values are shown as sealed\n"
+
+                let list = try await run("drafts", "list")
+                #expect(list.status == 0 && list.errorOutput == warning, "\(list.errorOutput)")
+                let rows = list.output.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+                #expect(rows[1].prefix(5) == ["\(kim.id)", "open", "code", "sealed", "0"])
+                #expect(rows[2].prefix(5) == ["\(lee.id)", "review", "review", "sealed", "0"])
+                #expect(rows[3].prefix(4) == ["\(park.id)", "committed", "committed", "0"])
+
+                let show = try await run("drafts", "show", String("\(kim.id)".prefix(18)))
+                #expect(show.status == 0 && show.errorOutput == warning, "\(show.errorOutput)")
+                #expect(show.output.hasPrefix("draft     \(kim.id)\n"))
+                #expect(show.output.contains("\nnext      code\nvalues    sealed\n\nTIME"))
+                #expect(show.output.contains("code: new code, 0 of 5 guesses wrong"))
+                #expect(show.output.contains("verification-code: waits to be sent"))
+                let json = try await run("drafts", "show", "\(kim.id)", "--json")
+                #expect(try json.json["values"] == .null && json.json["steps"] == [] && json.json["next"] == "code")
+                #expect(try json.json["codes"]?.texts(of: "state") == ["not entered yet"])
+                #expect(try json.errorJSON["warning"]?.string?.hasPrefix("ACCOUNTS_KEYS is not set") == true)
+
+                let expected: [(Draft, [String?])] = [
+                    (kim, ["code_waiting", "sealed"]), (lee, ["sealed"]), (park, []),
+                ]
+                for (draft, reasons) in expected {
+                    let why = try await run("drafts", "why", "\(draft.id)", "--json")
+                    #expect(try why.json["obstacles"]?.texts(of: "reason") == reasons, "\(why.errorOutput)")
+                }
+                let mails = try await run("outbox", "list", "--draft", "\(kim.id)")
+                #expect(mails.status == 0 && mails.errorOutput == warning && mails.output.contains("  sealed  "))
+                let found = try await run("outbox", "list", "--draft", "\(kim.id)", "--json").json["mails"]
+                #expect(found?.texts(of: "to") == [nil])
+                let ids = try #require(found?.texts(of: "id").compactMap { $0 })
+                let mail = try await run("outbox", "show", try #require(ids.first))
+                #expect(mail.status == 0 && mail.output.contains("\nrecipient  sealed\n"))
+                for output in [list.output, show.output, mails.output, mail.output] {
+                    #expect(!output.contains("•") && !output.contains("example"))
+                }
+
+                let search = "ACCOUNTS_KEYS is missing: without it, sign-ups and mail cannot be found"
+                for arguments in [
+                    ["drafts", "show", "kim"], ["drafts", "why", "kim@example.com"],
+                    ["drafts", "list", "--email", "kim@example.com"], ["outbox", "list", "--email", "kim@example.com"],
+                    ["outbox", "list", "--draft", "kim"],
+                ] {
+                    let settings = ["DATABASE_URL": installation.conninfo(as: "support"), "USER": "sam"]
+                    let refused = try await CommandRun.of(arguments, settings: settings)
+                    #expect(refused.status == 2 && refused.output.isEmpty && refused.errorOutput.hasPrefix(search))
+                }
+                let revealed = try await run("drafts", "show", "\(kim.id)", "--reveal")
+                #expect(revealed.status == 2 && revealed.errorOutput == "ACCOUNTS_KEYS is missing\n")
+                let expired = try await run("drafts", "expire", "\(kim.id)")
+                #expect(expired.status == 1 && expired.errorOutput.hasPrefix("permission denied: the role support"))
+            }
+            let support = try installation.session(as: "support")
+            for statement in ["DELETE FROM drafts", "SELECT email FROM accounts", "SELECT FROM sessions"] {
+                #expect(isRefused(statement, support), "\(statement)")
+            }
+        }
+    }
+
     @Test func `the operating role can rotate the keys of every table`() async throws {
         let new = "new:" + Data(repeating: 9, count: 32).base64EncodedString()
         try await Installation.with { installation in
@@ -230,7 +302,7 @@ struct RolesTests {
             try mina.run("SELECT import_accounts('[\(entry)]', 'mina')")
             let records = try mina.query(
                 "SELECT act, role = 'mina' AND host IS NULL AND reason IS NULL FROM audit ORDER BY number"
-            ).map { try $0.decode(String.self, Bool.self) }
+            ).map { row in try row.decode(String.self, Bool.self) }
             #expect(records.map(\.0) == ["flush", "remove authenticator", "import account"])
             #expect(records.allSatisfy(\.1))
         }

@@ -11,7 +11,7 @@ struct Installation {
     static func with(isMigrated: Bool = true, _ body: (Installation) async throws -> Void) async throws {
         try await Cluster.withRunning { cluster in
             let blocks = try setup()
-            try #require(blocks.count == 2)
+            try #require(blocks.count == 3)
             let administrator = try TestSupport.Session(to: cluster.conninfo)
             for statement in blocks[0] { try administrator.run(statement) }
             let installation = Installation(base: cluster.conninfo + " dbname=accounts")
@@ -21,12 +21,12 @@ struct Installation {
         }
     }
 
-    /// The statements of the first two SQL blocks in the section "A role for each task" of docs/operating.md.
+    /// The statements of the SQL blocks in the section "A role for each task" of docs/operating.md.
     private static func setup() throws -> [[String]] {
         let text = try String(contentsOf: Repository.root.appending(path: "docs/operating.md"), encoding: .utf8)
         let section = try #require(text.split(separator: "\n### A role for each task\n").dropFirst().first)
         let end = section.range(of: "\n## ")?.lowerBound ?? section.endIndex
-        return section[..<end].matches(of: /```sql\n([^`]*)```/).prefix(2).map { block in
+        return section[..<end].matches(of: /```sql\n([^`]*)```/).map { block in
             block.1.split(separator: "\n").filter { !$0.hasPrefix("--") }.map(String.init)
         }
     }
@@ -43,6 +43,12 @@ struct Installation {
     func migrate() async throws {
         let conninfo = conninfo(as: "accounts_owner")
         _ = try await onThread { try Migrations().apply(to: conninfo) }
+    }
+
+    /// Creates the role `support`, as the last of these blocks does.
+    func addSupport() throws {
+        let administrator = try session(as: "accounts")
+        for statement in try Self.setup()[2] { try administrator.run(statement) }
     }
 
     /// Runs a command of an operator.

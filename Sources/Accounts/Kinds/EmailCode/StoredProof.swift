@@ -52,11 +52,13 @@ extension Signups {
 
     /// Converts stored proofs to ``Proof`` values, by code field. Leaves out those whose field is no longer in the
     /// flow.
-    func proofs(_ stored: [StoredProof], of values: Values) -> [FieldName: Proof] {
+    ///
+    /// - Parameter values: nil if they are sealed. Each proof then counts as one for the present address.
+    func proofs(_ stored: [StoredProof], of values: Values?) -> [FieldName: Proof] {
         var proofs: [FieldName: Proof] = [:]
         for stored in stored {
             guard let addressField = flow.field(named: stored.field)?.kind.provedField else { continue }
-            let current = values.address(in: addressField).map(addressDigests) ?? []
+            let current = values.map { $0.address(in: addressField).map(addressDigests) ?? [] }
             proofs[stored.field] = Proof(
                 generation: stored.generation,
                 addressDigest: stored.addressDigest,
@@ -66,7 +68,7 @@ extension Signups {
                 expiresAt: stored.expiresAt,
                 provedAt: stored.provedAt,
                 acceptedCodeDigest: stored.acceptedCodeDigest,
-                isForCurrentAddress: current.contains(stored.addressDigest)
+                isForCurrentAddress: current?.contains(stored.addressDigest) ?? true
             )
         }
         return proofs

@@ -18,6 +18,7 @@ struct DraftReference: ExpressibleByArgument, Sendable {
     /// Throws ``NotFound`` if there is no such draft, and ``Refused`` if there are several.
     func find(by admin: Operator) async throws -> ID<Draft> {
         try await name.find(by: admin, "drafts", matching: admin.idsBeginning(with:)) { identifier in
+            try admin.checkKeys()
             let drafts = try await admin.drafts(identifier)
             guard let newest = drafts.first else {
                 throw NotFound(description: "no open draft with the id, address or username \"\(text.printable)\"")

@@ -6,7 +6,8 @@ extension DraftCommands {
         static let configuration = CommandConfiguration(
             abstract: "Lists drafts with masked addresses, by default the newest first.",
             discussion: """
-                --email writes an audit record.
+                --email writes an audit record. Without ACCOUNTS_KEYS, addresses are shown as sealed, and --email is \
+                refused.
 
                 EXAMPLES
                   accounts-api drafts list --state open --idle 2h
@@ -45,7 +46,8 @@ extension DraftCommands {
                 idle: idle,
                 email: email
             )
-            let drafts = try await flags.withOperator(writesAudit: email != nil) {
+            let drafts = try await flags.withOperator(writesAudit: email != nil, showsSealed: true) {
+                if email != nil { try $0.checkKeys() }
                 try await $0.check(step: step)
                 return try await $0.drafts(filter, by: sort, limit: page.limit, after: page.after)
             }
@@ -79,7 +81,7 @@ extension DraftSummary {
         ListFormat(
             [
                 .init("ID") { .init(id: $0.id) }, .init("STATE") { .init($0.state.rawValue, $0.state.paint) },
-                .text("STEP", \.step), .text("ADDRESS", \.address),
+                .text("STEP", \.step), .text("ADDRESS", \.shownAddress),
                 .init("FAILURES") { .init("\($0.failures)", $0.failures > 0 ? .yellow : .plain) },
                 .time("CREATED", \.createdAt), .time("UPDATED", \.updatedAt), .time("EXPIRES", \.expiresAt),
             ],
@@ -91,6 +93,8 @@ extension DraftSummary {
             ]
         )
     }
+
+    private var shownAddress: String? { address ?? (isSealed ? "sealed" : nil) }
 
     var json: JSON { Self.format.json(of: self) }
 }

@@ -7,7 +7,7 @@ extension DraftCommands {
             abstract: "Shows one draft with masked values, and what has happened to it.",
             discussion: """
                 --reveal shows values unmasked, except secrets, and writes an audit record. So does a search for an address
-                or a username.
+                or a username. Without ACCOUNTS_KEYS, the values are shown as sealed, and only an id finds the draft.
 
                 EXAMPLE
                   accounts-api drafts show 01a1fdb2-1117-7906-a197-83af84022e4d
@@ -19,7 +19,8 @@ extension DraftCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let report = try await flags.withOperator(writesAudit: reveal || draft.isSearch) { admin in
+            let writesAudit = reveal || draft.isSearch
+            let report = try await flags.withOperator(writesAudit: writesAudit, showsSealed: !reveal) { admin in
                 let draft = try await admin.existing(self.draft.find(by: admin))
                 let admin = admin.following(draft)
                 admin.warn(of: draft)
@@ -30,7 +31,7 @@ extension DraftCommands {
                 return DraftReport(
                     draft: draft,
                     history: history,
-                    progress: admin.progress(of: draft),
+                    progress: draft.isSealed ? nil : admin.progress(of: draft),
                     flow: admin.flow,
                     reveals: reveal
                 )
@@ -45,13 +46,17 @@ struct DraftReport {
     let draft: Draft
     /// Nil on the board.
     let history: DraftHistory?
-    let progress: SignupProgress
+    /// Nil if the values are sealed.
+    let progress: SignupProgress?
     let flow: Flow
     let reveals: Bool
 
     private func value(of field: Field) -> String? {
         field.kind.summary(of: field, in: draft, reveals: reveals)
     }
+
+    /// The next step, or `review`.
+    private var next: String { progress.map { $0.next?.name.rawValue ?? "review" } ?? draft.step }
 
     var text: String { text(within: Terminal.size?.columns, inColours: Terminal.hasColours) }
 
@@ -65,7 +70,11 @@ struct DraftReport {
             lines.append("account   \(account)\(draft.isAccountErased ? ", deleted" : "")")
             return lines.joined(separator: "\n") + timeline(within: limit, inColours: inColours)
         }
-        lines.append("next      \(progress.next?.name.rawValue ?? "review")")
+        lines.append("next      \(next)")
+        guard let progress else {
+            lines.append("values    sealed")
+            return lines.joined(separator: "\n") + timeline(within: limit, inColours: inColours)
+        }
         var rows: [[Table.Cell]] = []
         for step in flow.steps {
             for (index, field) in step.fields.enumerated() where field.kind.repeatedField == nil {
@@ -109,16 +118,19 @@ struct DraftReport {
         let values = flow.fields.compactMap { field in
             value(of: field).map { JSON.Member(field.name.rawValue, .string($0)) }
         }
-        let steps = flow.steps.map { step -> JSON in
-            ["name": .string(step.name.rawValue), "state": .string(progress.states[step.name]?.rawValue ?? "")]
+        var steps: [JSON] = []
+        if let progress, draft.account == nil {
+            steps = flow.steps.map { step -> JSON in
+                ["name": .string(step.name.rawValue), "state": .string(progress.states[step.name]?.rawValue ?? "")]
+            }
         }
         return [
             "id": .string("\(draft.id)"), "flow": .string(draft.flow), "language": .string(draft.language.tag),
             "revision": .integer(draft.revision), "expires_at": .string(draft.expiresAt.timestamp),
             "account": draft.account.map { .string("\($0)") } ?? .null,
             "account_deleted": .bool(draft.isAccountErased),
-            "next": draft.account == nil ? .string(progress.next?.name.rawValue ?? "review") : .null,
-            "steps": .array(draft.account == nil ? steps : []), "values": .object(values),
+            "next": draft.account == nil ? .string(next) : .null,
+            "steps": .array(steps), "values": draft.isSealed ? .null : .object(values),
             "created_at": history.map { .string($0.createdAt.timestamp) } ?? .null,
             "updated_at": history.map { .string($0.updatedAt.timestamp) } ?? .null,
             "codes": .array(history?.codes.map(\.json) ?? []), "mails": .array(history?.mails.map(\.json) ?? []),

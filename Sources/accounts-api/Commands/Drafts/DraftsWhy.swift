@@ -6,7 +6,8 @@ extension DraftCommands {
         static let configuration = CommandConfiguration(
             abstract: "Lists what a draft still needs to become an account.",
             discussion: """
-                A search for an address or a username writes an audit record.
+                A search for an address or a username writes an audit record. Without ACCOUNTS_KEYS, only the step and its \
+                code are known, and only an id finds the draft.
 
                 EXAMPLE
                   accounts-api drafts why 01a1fdb2-1117-7906-a197-83af84022e4d
@@ -17,7 +18,10 @@ extension DraftCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let (draft, obstacles) = try await flags.withOperator(writesAudit: draft.isSearch) { admin in
+            let (draft, obstacles) = try await flags.withOperator(
+                writesAudit: draft.isSearch,
+                showsSealed: true
+            ) { admin in
                 let draft = try await admin.existing(self.draft.find(by: admin))
                 let admin = admin.following(draft)
                 admin.warn(of: draft)
@@ -63,7 +67,7 @@ extension Obstacle.Reason {
     /// person must correct an answer or request a new code.
     fileprivate var paint: Paint {
         switch self {
-        case .missing, .notAnswered, .noCode, .codeNotGiven, .codeWaiting: .plain
+        case .missing, .notAnswered, .noCode, .codeNotGiven, .codeWaiting, .sealed: .plain
         case .refused, .codePostponed, .codeRefused, .codeExpired, .codeUsedUp: .yellow
         case .exhausted, .taken: .red
         }
@@ -83,6 +87,7 @@ extension Obstacle.Reason {
         case .codeUsedUp: "code_used_up"
         case .exhausted: "exhausted"
         case .taken: "taken"
+        case .sealed: "sealed"
         }
     }
 
@@ -107,6 +112,7 @@ extension Obstacle.Reason {
         case .codeUsedUp: "too many wrong attempts with this code: the person must request a new one"
         case .exhausted: "too many wrong codes: the person must start a new sign-up"
         case .taken: "already used by another account"
+        case .sealed: "sealed: what else is missing can only be seen with the keys"
         }
     }
 }

@@ -9,7 +9,8 @@ extension OutboxCommands {
             discussion: """
                 --email finds waiting mail to the address, and all mail of its account and of unfinished drafts with \
                 it. It writes an audit record for each mail that it finds, or one if it finds none. --draft with an \
-                address or a username writes audit records, too.
+                address or a username writes audit records, too. Without ACCOUNTS_KEYS, addresses are shown as sealed, \
+                and both are refused.
 
                 EXAMPLES
                   accounts-api outbox list --state waiting
@@ -33,7 +34,9 @@ extension OutboxCommands {
         func run() async throws {
             let format = try OutboxRow.format.chosen(by: list, asJSON: flags.json)
             var filter = OutboxFilter(state: state, since: since?.duration, email: try email.map(emailAddress))
-            let mails = try await flags.withOperator(writesAudit: email != nil || draft?.isSearch == true) { admin in
+            let isSearch = email != nil || draft?.isSearch == true
+            let mails = try await flags.withOperator(writesAudit: isSearch, showsSealed: true) { admin in
+                if email != nil { try admin.checkKeys() }
                 filter.draft = try await draft?.find(by: admin)
                 return try await admin.mails(filter, limit: page.limit, after: page.after?.id)
             }
@@ -54,7 +57,7 @@ extension OutboxRow {
             [
                 .init("ID") { .init(id: $0.id) },
                 .init("STATE") { .init($0.state.rawValue, $0.state == .dead ? .red : .plain) },
-                .text("TEMPLATE", \.template), .text("RECIPIENT", \.recipient),
+                .text("TEMPLATE", \.template), .text("RECIPIENT", \.shownRecipient),
                 .init("DRAFT") { mail in mail.draft.map { Table.Cell(id: $0) } ?? "" },
                 .text("ATTEMPTS", \.attempts.description), .time("CREATED", \.createdAt), .time("DUE", \.nextAttempt),
                 .text("LAST ERROR", \.lastError),
@@ -69,6 +72,9 @@ extension OutboxRow {
             ]
         )
     }
+
+    /// The masked address; nil if the mail has none any more.
+    var shownRecipient: String? { recipient ?? (isSealed ? "sealed" : nil) }
 
     /// The time of the next attempt; nil if there is none, because the mail is delivered or dead.
     private var nextAttempt: Date? { state == .waiting ? dueAt : nil }

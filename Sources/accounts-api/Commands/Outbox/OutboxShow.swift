@@ -15,7 +15,7 @@ extension OutboxCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let mail = try await flags.withOperator { admin in
+            let mail = try await flags.withOperator(showsSealed: true) { admin in
                 guard let mail = try await admin.mail(self.mail.find(by: admin)) else { throw self.mail.notFound }
                 return mail
             }
@@ -27,7 +27,7 @@ extension OutboxCommands {
 extension OutboxRow {
     fileprivate var details: String {
         var lines = [("mail", "\(id)"), ("state", state.rawValue), ("template", template)]
-        if let recipient { lines.append(("recipient", recipient)) }
+        if let shownRecipient { lines.append(("recipient", shownRecipient)) }
         if let draft { lines.append(("draft", "\(draft)")) }
         if let account { lines.append(("account", "\(account)")) }
         lines += [("attempts", "\(attempts)"), ("created", relative(createdAt, to: now))]
