@@ -302,9 +302,9 @@ struct RolesTests {
             try mina.run("SELECT import_accounts('[\(entry)]', 'mina')")
             let records = try mina.query(
                 "SELECT act, role = 'mina' AND host IS NULL AND reason IS NULL FROM audit ORDER BY number"
-            ).map { row in try row.decode(String.self, Bool.self) }
+            ).map { try $0.decode(String.self, Bool.self) }
             #expect(records.map(\.0) == ["flush", "remove authenticator", "import account"])
-            #expect(records.allSatisfy(\.1))
+            #expect(records.allSatisfy { $0.1 })
         }
     }
 
