@@ -105,7 +105,7 @@ private struct JPEGImage {
             let (height, width) = (try frame.big(2), try frame.big(2))
             if size != nil { throw .unsupported }
             size = (width, height)
-            if segment.count != 6 + 3 * (try frame.byte()) { isBare = false }
+            if segment.count != 6 + 3 * Int(try frame.byte()) { isBare = false }
         // DHT, SOS and DQT belong to the picture.
         case 0xC4, 0xDA, 0xDB: break
         case 0xE0 where segment.elementsEqual(Self.jfif) && !hasJFIF: hasJFIF = true

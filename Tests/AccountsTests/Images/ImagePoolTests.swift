@@ -62,7 +62,7 @@ struct ImagePoolTests {
     /// The outputs that an attacker who controls a worker could send instead of a photo.
     enum Forgery: CaseIterable, Sendable {
         case rubbish, truncated, trailingBytes, trailingPhoto, trailingVideo, tooLarge, tooSmall, turned, otherFormat
-        case comment, profile, thumbnail, secondHeader, restart
+        case comment, profile, thumbnail, secondHeader, restart, manyComponents
 
         func bytes(from photo: [UInt8]) throws -> [UInt8] {
             switch self {
@@ -81,6 +81,8 @@ struct ImagePoolTests {
             // The header has 18 bytes, after the 2 of the start.
             case .secondHeader: Array(photo[..<20] + photo[2...])
             case .restart: Array(photo[..<20] + [0xFF, 0xD0] + photo[20...])
+            // More components than their three bytes each could be counted with in one byte.
+            case .manyComponents: try replacing(9, with: [0xFF], in: photo)
             }
         }
 
@@ -89,13 +91,16 @@ struct ImagePoolTests {
             photo.prefix(2) + [0xFF, marker, 1, 46] + Array(repeating: 0x61, count: 300) + photo.dropFirst(2)
         }
 
-        /// Changes the size in the header of the frame (SOF0).
         private func resized(_ photo: [UInt8], to side: Int) throws -> [UInt8] {
-            let frame = try #require(photo.indices.dropLast(9).first { photo[$0...].starts(with: [0xFF, 0xC0]) })
-            var photo = photo
             let size = [UInt8(side >> 8), UInt8(side & 0xFF)]
-            photo.replaceSubrange(frame + 5..<frame + 9, with: size + size)
-            return photo
+            return try replacing(5, with: size + size, in: photo)
+        }
+
+        /// Replaces bytes in the header of the frame (SOF0). The offset is from its marker.
+        private func replacing(_ offset: Int, with bytes: [UInt8], in photo: [UInt8]) throws -> [UInt8] {
+            let frame = try #require(photo.indices.dropLast(9).first { photo[$0...].starts(with: [0xFF, 0xC0]) })
+            let start = frame + offset
+            return Array(photo[..<start] + bytes + photo[(start + bytes.count)...])
         }
     }
 
