@@ -253,7 +253,7 @@ struct DatabaseTests {
     }
 
     @Test func `a statement that exceeds its timeout fails, and the lane continues`() async throws {
-        try await withDatabase { database in
+        try await withDatabase(timeouts: .standard) { database in
             let settings: SQL = """
                 SELECT current_setting('statement_timeout'), current_setting('lock_timeout'),
                        current_setting('TimeZone')
