@@ -26,7 +26,7 @@ struct CanaryTests {
         try await Cluster.withRunning(settings: settings) { cluster in
             _ = try Migrations().apply(to: cluster.conninfo)
             try await TestServer.with(.socket, conninfo: cluster.conninfo) { site in
-                let session = try TestSupport.Session(to: cluster.conninfo)
+                let session = try DatabaseSession(to: cluster.conninfo)
                 var secrets = try await Self.sendGoodAndBadRequests(site.visitor(transport), site)
                 let otherSecrets = try await Self.failSignup(site.visitor(transport), site, session)
                 // Two writes fail in the database.
@@ -127,7 +127,7 @@ struct CanaryTests {
 
     /// Leads a sign-up through failures: an exhausted code, a taken username, an address that another account gets
     /// first, and a cancelled draft. Returns the codes, tokens and other secrets that occurred.
-    private static func failSignup(_ lee: Visitor, _ site: TestServer, _ session: TestSupport.Session) async throws
+    private static func failSignup(_ lee: Visitor, _ site: TestServer, _ session: DatabaseSession) async throws
         -> [String]
     {
         let address = "second-canary@nightingale.example"

@@ -41,7 +41,7 @@ struct EmailChangeTests {
             let kim = Browser(site)
             try await kim.signUp()
             #expect(try await kim.send(.post, "/email-change", [:]).status == 201)
-            try Session().run("UPDATE drafts SET sealed = '\\x6e6f6e65' WHERE account_id IS NULL")
+            try DatabaseSession().run("UPDATE drafts SET sealed = '\\x6e6f6e65' WHERE account_id IS NULL")
             let refused = try await kim.send(.post, "/email-change", [:])
             #expect(refused.status == 503 && refused.headers[values: .setCookie].isEmpty)
         }
@@ -139,7 +139,7 @@ struct EmailChangeTests {
             let kim = Browser(site)
             #expect(try await kim.send(.post, "/email-change", [:]).slug == "no-session")
             try await kim.signUp()
-            try Session().run("UPDATE sessions SET auth_time = now() - interval '11 minutes'")
+            try DatabaseSession().run("UPDATE sessions SET auth_time = now() - interval '11 minutes'")
             #expect(try await kim.send(.post, "/email-change", [:]).slug == "confirmation-required")
             try await kim.send(.put, "/session/confirm", ["password": "a pass phrase of mine"])
             let start = try await kim.send(.post, "/email-change", [:])
@@ -206,12 +206,12 @@ struct EmailChangeTests {
         try await TestServer.with { site in
             let kim = Browser(site)
             let person = try await kim.signUp(hasAuthenticator: true)
-            try Session().run("UPDATE authenticators SET created_at = now() - interval '8 days'")
+            try DatabaseSession().run("UPDATE authenticators SET created_at = now() - interval '8 days'")
             try await kim.moveAddress(to: Self.new)
             try await site.service.deliver()
             let token = JSON.string(try site.service.mailbox.undoToken(for: Self.old))
             try await kim.send(.post, "/email-change/undo", ["token": token])
-            let rows = try Session().number(of: "recovery_codes")
+            let rows = try DatabaseSession().number(of: "recovery_codes")
             #expect(rows == 10)
             let recovery = try await kim.recover(Self.old)
             #expect(recovery.nextStep == "second-factor")
@@ -231,9 +231,9 @@ struct EmailChangeTests {
             let second = try await kim.send(.post, "/email-change", [:])
             #expect(second.slug == "rate-limited" && (Int(second.headers[.retryAfter] ?? "") ?? 0) > 86_000)
             #expect(try await kim.send(.delete, "/account").slug == "rate-limited")
-            try Session().run("UPDATE address_changes SET changed_at = changed_at - interval '25 hours'")
+            try DatabaseSession().run("UPDATE address_changes SET changed_at = changed_at - interval '25 hours'")
             #expect(try await kim.moveAddress(to: "kim@example.org").status == 200)
-            try Session().run("UPDATE address_changes SET changed_at = changed_at - interval '25 hours'")
+            try DatabaseSession().run("UPDATE address_changes SET changed_at = changed_at - interval '25 hours'")
             #expect(try await kim.send(.delete, "/account").status == 204)
         }
     }
@@ -245,7 +245,7 @@ struct EmailChangeTests {
             let thief = Browser(site)
             try await thief.signUp()
             try await thief.moveAddress(to: Self.new)
-            try Session().run("UPDATE address_changes SET changed_at = changed_at - interval '25 hours'")
+            try DatabaseSession().run("UPDATE address_changes SET changed_at = changed_at - interval '25 hours'")
             try await thief.moveAddress(to: "kim@example.org")
             try await site.service.deliver()
             let (first, second) = try (
@@ -254,9 +254,11 @@ struct EmailChangeTests {
             let kim = Browser(site)
             #expect(try await kim.send(.post, "/email-change/undo", ["token": .string(second)]).status == 204)
             #expect(try await kim.send(.post, "/email-change/undo", ["token": .string(first)]).status == 204)
-            let addresses = try Session().number(of: "identifiers WHERE kind = 'email' AND value = '\(Self.old)'")
+            let addresses = try DatabaseSession().number(
+                of: "identifiers WHERE kind = 'email' AND value = '\(Self.old)'"
+            )
             #expect(addresses == 1)
-            let others = try Session().number(of: "identifiers WHERE kind = 'email' AND value <> '\(Self.old)'")
+            let others = try DatabaseSession().number(of: "identifiers WHERE kind = 'email' AND value <> '\(Self.old)'")
             #expect(others == 0)
             #expect(try await kim.send(.post, "/email-change/undo", ["token": .string(second)]).status == 422)
         }
@@ -289,7 +291,7 @@ struct EmailChangeTests {
             #expect(ended.slug == "draft-expired", "the sign-up has ended every draft that has proved its address")
             #expect(try await kim.send(.get, "/session").json["account"]?["email"] == .string(Self.old))
             try await kim.proveAddress("kim@example.org")
-            try Session().run(
+            try DatabaseSession().run(
                 "INSERT INTO identifiers SELECT 'email', 'kim@example.org', id FROM accounts WHERE username = 'lee'"
             )
             let taken = try await kim.send(.post, "/email-change/commit")
@@ -310,10 +312,10 @@ struct EmailChangeTests {
             let kim = Browser(site)
             try await kim.signUp()
             try await kim.proveAddress(Self.new)
-            try Session().run(change)
+            try DatabaseSession().run(change)
             let commit = try await kim.send(.post, "/email-change/commit")
             #expect(commit.slug == "draft-expired" && commit.json["reason"] == "superseded")
-            let rows = try Session().number(of: "identifiers WHERE value = '\(Self.new)'")
+            let rows = try DatabaseSession().number(of: "identifiers WHERE value = '\(Self.new)'")
             #expect(rows == 0)
         }
     }
@@ -329,13 +331,13 @@ struct EmailChangeTests {
             try await site.service.deliver()
             let mail = site.service.mailbox.mails.last { $0.to == Self.old }
             #expect(mail?.subject == "You already have an account at Acme")
-            try Session().run(
+            try DatabaseSession().run(
                 "UPDATE identifiers SET reserved_until = now() - interval '1 s' WHERE reserved_until IS NOT NULL"
             )
-            try Session().run("UPDATE address_changes SET expires_at = now() - interval '1 s'")
+            try DatabaseSession().run("UPDATE address_changes SET expires_at = now() - interval '1 s'")
             let reaper = Reaper(signups: site.service.signups, logger: site.log.logger)
             _ = try await reaper.sweep()
-            let rows = try Session().number(of: "address_changes")
+            let rows = try DatabaseSession().number(of: "address_changes")
             #expect(rows == 0)
             let heir = Browser(site)
             try await heir.signUp(Self.old, "lee")
@@ -417,7 +419,7 @@ struct EmailChangeTests {
             let kim = PageVisitor(site)
             _ = try await kim.fill(through: "terms")
             _ = try await kim.post("/signup/commit")
-            try Session().run("UPDATE sessions SET auth_time = now() - interval '11 minutes'")
+            try DatabaseSession().run("UPDATE sessions SET auth_time = now() - interval '11 minutes'")
             let confirm = try await kim.open("/account/email")
             #expect(confirm.path == "/account/confirm?email")
             let form = "password=a+pass+phrase+of+mine&next=email"

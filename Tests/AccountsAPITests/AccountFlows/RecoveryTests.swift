@@ -63,7 +63,7 @@ struct RecoveryTests {
         try await TestServer.with { site in
             try await site.readyAccount()
             try await site.readyAccount("away@example.com", "away")
-            try Session().run("UPDATE accounts SET disabled_at = now() WHERE username = 'away'")
+            try DatabaseSession().run("UPDATE accounts SET disabled_at = now() WHERE username = 'away'")
             try await site.service.deliver()
             let mails = site.service.mailbox.mails.count
             var answers: [[String]] = []
@@ -80,7 +80,7 @@ struct RecoveryTests {
             #expect(Set(answers).count == 1)
             try await site.service.deliver()
             #expect(site.service.mailbox.mails.dropFirst(mails).map(\.to) == [Self.email])
-            let rows = try Session().number(of: "outbox WHERE template = 'withheld'")
+            let rows = try DatabaseSession().number(of: "outbox WHERE template = 'withheld'")
             #expect(rows == 2)
         }
     }
@@ -132,7 +132,7 @@ struct RecoveryTests {
             let given = try await kim.send(.put, "/recovery/second-factor", used)
             let new = given.strings("recovery_codes")
             #expect(given.nextStep == "password" && new.count == 1 && !person.recoveryCodes.contains(new[0]))
-            let rows = try Session().number(of: "recovery_codes")
+            let rows = try DatabaseSession().number(of: "recovery_codes")
             #expect(rows == 10)
             try await site.service.deliver()
             #expect(site.service.mailbox.mails.last?.subject == "Your Acme recovery code was used")
@@ -215,11 +215,11 @@ struct RecoveryTests {
             let kim = Browser(site)
             try await kim.recover()
             try await kim.send(.put, "/recovery/password", .passwords(Self.new))
-            try Session().run(change)
+            try DatabaseSession().run(change)
             let commit = try await kim.send(.post, "/recovery/commit")
             #expect(commit.slug == "draft-expired" && commit.json["reason"] == "superseded")
             #expect(try await kim.send(.post, "/recovery", [:]).nextStep == "email", "another recovery can begin")
-            let rows = try Session().number(of: "sessions")
+            let rows = try DatabaseSession().number(of: "sessions")
             #expect(rows == 0)
         }
     }
@@ -331,9 +331,9 @@ struct RecoveryTests {
             let reaper = Reaper(signups: site.service.signups, logger: site.log.logger)
             let kim = Browser(site)
             try await kim.send(.post, "/recovery", [:])
-            try Session().run("UPDATE drafts SET updated_at = now() - interval '29 minutes'")
+            try DatabaseSession().run("UPDATE drafts SET updated_at = now() - interval '29 minutes'")
             #expect(try await reaper.sweep().drafts == 0)
-            try Session().run("UPDATE drafts SET updated_at = now() - interval '31 minutes'")
+            try DatabaseSession().run("UPDATE drafts SET updated_at = now() - interval '31 minutes'")
             #expect(try await reaper.sweep().drafts == 1)
         }
     }
@@ -345,7 +345,7 @@ struct RecoveryTests {
             let stranger = Browser(site)
             try await stranger.send(.post, "/recovery", [:])
             try await stranger.send(.put, "/recovery/email", ["email": .string(Self.email)])
-            try Session().letPass("31 minutes")
+            try DatabaseSession().letPass("31 minutes")
             #expect(try await Reaper(signups: site.service.signups, logger: site.log.logger).sweep().drafts == 1)
             try await site.service.deliver()
             let ticket = JSON.string(try site.service.mailbox.recoveryTicket(for: Self.email))
@@ -434,7 +434,7 @@ struct RecoveryTests {
             let kim = Browser(site)
             let start = try await kim.send(.post, "/recovery", [:])
             #expect(start.json["expires_in"] == 1800)
-            try Session().run("UPDATE drafts SET updated_at = now() - interval '31 minutes'")
+            try DatabaseSession().run("UPDATE drafts SET updated_at = now() - interval '31 minutes'")
             let late = try await kim.send(.get, "/recovery")
             #expect(late.slug == "draft-expired" && late.json["reason"] == "expired")
         }

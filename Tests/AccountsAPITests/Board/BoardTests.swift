@@ -286,7 +286,7 @@ struct BoardTests {
             _ = try await terminal.expect("deleted draft \(kim.id)")
             // The board is read again after the deletion.
             #expect(try await terminal.expect("1 unfinished sign-up").timedOut == nil)
-            let audit = try TestSupport.Session()
+            let audit = try DatabaseSession()
                 .query("SELECT string_agg(operator || ' ' || act, ', ' ORDER BY at) FROM audit").only
             #expect(try audit.decode(String.self) == "mina extend, mina expire")
 
@@ -356,9 +356,9 @@ struct BoardTests {
             _ = try await service.fill(service.start(), through: "email")
             let terminal = try watch(columns: 160)
             _ = try await terminal.expect("k•••@e•••.com")
-            let session = try TestSupport.Session()
+            let session = try DatabaseSession()
             try session.run("BEGIN; LOCK TABLE drafts")
-            _ = try await TestSupport.Session().waitUntilSomebodyIsBlocked()
+            _ = try await DatabaseSession().waitUntilSomebodyIsBlocked()
             try await terminal.press("q")
             // The lock is still held here.
             #expect(try await terminal.expectRestored().timedOut == nil)

@@ -17,7 +17,7 @@ struct AccountCommandTests {
     }
 
     private func audit() throws -> [String] {
-        try TestSupport.Session().query("SELECT act FROM audit ORDER BY number").map { try $0.decode(String.self) }
+        try DatabaseSession().query("SELECT act FROM audit ORDER BY number").map { try $0.decode(String.self) }
     }
 
     @Test func `disabling an account ends its sessions, and enabling it restores none of them`() async throws {
@@ -71,7 +71,7 @@ struct AccountCommandTests {
             _ = try await thief.signIn()
             try await thief.moveAddress(to: "kim@example.net")
             #expect(try await command("accounts", "show", "kim@example.com").status == 1, "this is a former address")
-            let id = try TestSupport.Session().query(
+            let id = try DatabaseSession().query(
                 "SELECT account FROM identifiers WHERE kind = 'email' AND value = 'kim@example.com'"
             ).only.decode(ID<Account>.self)
             #expect(try await command("accounts", "disable", "\(id)").status == 0)
@@ -129,7 +129,7 @@ struct AccountCommandTests {
             let erased = try await command("accounts", "erase", "kim@example.com", "--yes")
             #expect(erased.status == 0 && erased.output.hasPrefix("erased account "))
             #expect(try await kim.send(.get, "/session").slug == "no-session")
-            #expect(try TestSupport.Session().query("SELECT FROM accounts").isEmpty)
+            #expect(try DatabaseSession().query("SELECT FROM accounts").isEmpty)
             #expect(try audit().last == "erase account")
         }
     }
@@ -141,7 +141,7 @@ struct AccountCommandTests {
             _ = try await Browser(site).signIn()
             let trial = try await command("accounts", "erase", "kim@example.com", "--dry-run")
             #expect(trial.status == 0 && trial.errorOutput.isEmpty)
-            let id = try TestSupport.Session().query("SELECT id::text FROM accounts").only.decode(String.self)
+            let id = try DatabaseSession().query("SELECT id::text FROM accounts").only.decode(String.self)
             let start = "would erase account \(id) (k•••@e•••.com, k•••) with 2 identifiers, 1 credential, "
             #expect(trial.output.hasPrefix(start), "\(trial.output)")
             #expect(trial.output.contains(", 2 sessions") && !trial.output.contains(" 0 "))

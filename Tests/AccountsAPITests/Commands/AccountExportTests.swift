@@ -9,14 +9,14 @@ import Testing
 @Suite("The export of an account by an operator", .freshDatabase)
 struct AccountExportTests {
     private func audit() throws -> [String] {
-        try TestSupport.Session().query("SELECT act FROM audit ORDER BY number").map { try $0.decode(String.self) }
+        try DatabaseSession().query("SELECT act FROM audit ORDER BY number").map { try $0.decode(String.self) }
     }
 
     private func withAccount(_ body: @escaping @Sendable (Browser) async throws -> Void) async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()
-            try TestSupport.Session().run(
+            try DatabaseSession().run(
                 "INSERT INTO photos (account, field, type, image) SELECT id, 'photo', 'image/jpeg', 'JPEG' FROM accounts"
             )
             try await body(kim)
@@ -53,7 +53,7 @@ struct AccountExportTests {
                 #expect(FileManager.default.contents(atPath: photo) == Data("JPEG".utf8))
                 var status = stat()
                 #expect(stat(photo, &status) == 0 && status.st_mode & 0o777 == 0o600)
-                try TestSupport.Session().run("UPDATE photos SET image = 'other'")
+                try DatabaseSession().run("UPDATE photos SET image = 'other'")
                 let again = try await CommandRun.byMina("accounts", "export", "kim", "--photos", folder)
                 #expect(again.status == 1 && again.output.isEmpty && again.errorOutput.contains("File exists"))
                 #expect(FileManager.default.contents(atPath: photo) == Data("JPEG".utf8))
@@ -65,7 +65,7 @@ struct AccountExportTests {
 
     @Test func `nothing is printed if the audit record cannot be written`() async throws {
         try await withAccount { _ in
-            try TestSupport.Session().run("ALTER TABLE audit ADD CHECK (act <> 'export account')")
+            try DatabaseSession().run("ALTER TABLE audit ADD CHECK (act <> 'export account')")
             let run = try await CommandRun.byMina("accounts", "export", "kim")
             #expect(run.status == 1 && run.output.isEmpty)
         }

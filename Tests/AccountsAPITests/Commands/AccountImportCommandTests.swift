@@ -51,7 +51,7 @@ struct AccountImportCommandTests {
         try await TestSignups.with { _ in
             let run = try await run(Self.kim, "--dry-run")
             #expect(run.status == 0 && run.output.hasPrefix("would import 1 account, "))
-            #expect(try TestSupport.Session().query("SELECT FROM accounts").isEmpty)
+            #expect(try DatabaseSession().query("SELECT FROM accounts").isEmpty)
         }
     }
 
@@ -60,7 +60,7 @@ struct AccountImportCommandTests {
             let lines = (1...600).map { "{\"username\": \"kim\($0)\", \"created_at\": \"2024-05-01T12:00:00Z\"}" }
             let run = try await run(lines.joined(separator: "\n"))
             #expect(run.status == 0 && run.output.hasPrefix("imported 600 accounts, "))
-            let accounts = try TestSupport.Session().query("SELECT count(*) FROM identifiers").only.decode(Int.self)
+            let accounts = try DatabaseSession().query("SELECT count(*) FROM identifiers").only.decode(Int.self)
             #expect(accounts == 600)
         }
     }
@@ -83,7 +83,7 @@ struct AccountImportCommandTests {
                 )
             }
             #expect(run.status == 1 && run.errorOutput.contains(#"ACCOUNTS_KEYS lacks the key "test""#))
-            #expect(try TestSupport.Session().query("SELECT FROM accounts").isEmpty)
+            #expect(try DatabaseSession().query("SELECT FROM accounts").isEmpty)
         }
     }
 }

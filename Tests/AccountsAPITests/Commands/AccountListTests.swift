@@ -12,7 +12,7 @@ struct AccountListTests {
 
     /// Adds two accounts that are older than all others. The first one is disabled.
     private func addOldAccounts() throws {
-        try TestSupport.Session().run(
+        try DatabaseSession().run(
             """
             INSERT INTO accounts (id, profile, locale, flow, created_at, disabled_at)
             VALUES ('\(Self.first)', '{}', 'en', 'default@1', now() - interval '3 days', now()),
@@ -62,7 +62,7 @@ struct AccountListTests {
             #expect(first["total"] == 2 && first["next"] == .string(Self.second))
             let last = try await list("--after", Self.first)
             #expect(last["accounts"] == [] && last["total"] == 2 && last["next"] == .null)
-            try TestSupport.Session().run(
+            try DatabaseSession().run(
                 """
                 INSERT INTO accounts (id, profile, locale, flow)
                 SELECT gen_random_uuid(), '{}', 'en', 'default@1' FROM generate_series(1, 1232)
@@ -87,7 +87,7 @@ struct AccountListTests {
                 let run = try await CommandRun.byMina(["accounts", "list", "--json"] + options)
                 #expect(try run.json["accounts"]?.texts(of: "id") == found, "\(options)")
             }
-            let records = try TestSupport.Session().query(
+            let records = try DatabaseSession().query(
                 "SELECT act || coalesce(' ' || subject::text, '') FROM audit ORDER BY number"
             )
             let audit = try records.map { try $0.decode(String.self) }

@@ -7,7 +7,7 @@ import Testing
 @Suite("How a command names an account", .freshDatabase)
 struct AccountReferenceTests {
     private func audit() throws -> [String] {
-        try TestSupport.Session().query("SELECT act FROM audit ORDER BY number").map { try $0.decode(String.self) }
+        try DatabaseSession().query("SELECT act FROM audit ORDER BY number").map { try $0.decode(String.self) }
     }
 
     @Test func `an account is found by its id, its first digits, its address and its username`() async throws {
@@ -28,7 +28,7 @@ struct AccountReferenceTests {
 
     @Test func `digits with which several ids begin are refused`() async throws {
         try await TestSignups.with { _ in
-            try TestSupport.Session().run(
+            try DatabaseSession().run(
                 """
                 INSERT INTO accounts (id, profile, locale, flow)
                 SELECT ('01000000-0000-7000-8000-00000000000' || n)::uuid, '{}', 'en', 'default@1'
@@ -38,7 +38,7 @@ struct AccountReferenceTests {
             let run = try await CommandRun.byMina("accounts", "erase", "010000", "--yes")
             #expect(run.status == 1)
             #expect(run.errorOutput == "2 accounts have an id that begins with \"010000\": pass more digits\n")
-            #expect(try TestSupport.Session().number(of: "accounts") == 2)
+            #expect(try DatabaseSession().number(of: "accounts") == 2)
         }
     }
 

@@ -7,10 +7,10 @@ import Testing
 
 @Suite("Why somebody cannot sign in", .freshDatabase)
 struct AccountWhyTests {
-    private let session: TestSupport.Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try TestSupport.Session()
+        session = try DatabaseSession()
     }
 
     private func why(settings: [String: String] = [:]) async throws -> String {

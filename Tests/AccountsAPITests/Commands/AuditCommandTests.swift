@@ -9,7 +9,7 @@ struct AuditCommandTests {
     private static let subject = "01a1fdb2-1117-7906-a197-83af84022e4d"
 
     private func addRecords() throws {
-        try TestSupport.Session().run(
+        try DatabaseSession().run(
             """
             INSERT INTO audit (at, operator, act, subject, role, host, reason)
             VALUES (now() - interval '3 days', 'mina', 'reveal account', '\(Self.subject)', NULL, NULL, NULL),
@@ -32,7 +32,7 @@ struct AuditCommandTests {
                 "3 d ago mina reveal account \(Self.subject)", "3 of 3 audit records",
             ]
         )
-        #expect(try TestSupport.Session().number(of: "audit") == 3, "the list adds no record")
+        #expect(try DatabaseSession().number(of: "audit") == 3, "the list adds no record")
     }
 
     @Test func `records are selected and printed in pages`() async throws {
@@ -57,7 +57,7 @@ struct AuditCommandTests {
     }
 
     @Test func `a narrow list omits the role and the machine, and shows the whole reason`() async throws {
-        try TestSupport.Session().run(
+        try DatabaseSession().run(
             """
             INSERT INTO audit (operator, host, role, act, subject, reason)
             VALUES ('mina', 'ops-1.example.com', 'accounts_operator', 'remove authenticator', '\(Self.subject)',
@@ -83,7 +83,7 @@ struct AuditCommandTests {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp(hasAuthenticator: true)
-            let session = try TestSupport.Session()
+            let session = try DatabaseSession()
             let line = #"{"username": "lee", "created_at": "2024-05-01T12:00:00Z"}"#
             try await withFile(line, named: "users.jsonl") { file in
                 for command in [
@@ -116,7 +116,7 @@ struct AuditCommandTests {
     func `an invalid reason is a usage error`(reason: String, message: String) async throws {
         let run = try await CommandRun.byMina("outbox", "flush", "--reason", reason)
         #expect(run.status == 2 && run.errorOutput.contains(message), "\(run.errorOutput)")
-        #expect(try TestSupport.Session().number(of: "audit") == 0)
+        #expect(try DatabaseSession().number(of: "audit") == 0)
     }
 
     @Test(arguments: [["--act", "dance"], ["--subject", "kim"], ["--after", "x"], ["--limit", "0"]])

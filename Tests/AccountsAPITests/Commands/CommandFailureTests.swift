@@ -26,7 +26,7 @@ struct CommandFailureTests {
     }
 
     @Test func `a refusal is one object`() async throws {
-        try TestSupport.Session().run(
+        try DatabaseSession().run(
             """
             INSERT INTO accounts (id, profile, locale, flow)
             SELECT ('01000000-0000-7000-8000-00000000000' || n)::uuid, '{}', 'en', 'default@1'

@@ -173,7 +173,7 @@ struct DoctorTests {
             #expect(await server.end(by: SIGTERM) == 0)
             let other = "other:" + Data(repeating: 8, count: 32).base64EncodedString()
             #expect(try await examine("ACCOUNTS_KEYS", other)["keys"]?.state == "wrong")
-            let administrator = try TestSupport.Session(to: installation.administrator)
+            let administrator = try DatabaseSession(to: installation.administrator)
             try administrator.run("ALTER DATABASE accounts SET log_parameter_max_length_on_error = 100")
             #expect(try await examine("PUBLIC_URL", right["PUBLIC_URL"])["log"]?.text.contains("on_error") == true)
             try administrator.run("DELETE FROM migrations WHERE name = (SELECT max(name) FROM migrations)")

@@ -7,10 +7,10 @@ import Testing
 
 @Suite("The commands for events", .freshDatabase, .timeLimit(.minutes(10)))
 struct EventCommandTests {
-    private let session: TestSupport.Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try TestSupport.Session()
+        session = try DatabaseSession()
         try session.run(
             """
             INSERT INTO applications (id, events, has_webhook, backchannel_logout)

@@ -16,7 +16,7 @@ struct ListOptionTests {
         try await TestSignups.with { service in
             let kim = try await service.fill(service.start(), through: "email")
             let lee = try await service.start()
-            try TestSupport.Session().run(
+            try DatabaseSession().run(
                 """
                 UPDATE drafts SET created_at = now() - interval '3 hours', updated_at = now() - interval '90 minutes'
                  WHERE id = '\(kim.id)'
@@ -36,7 +36,7 @@ struct ListOptionTests {
     @Test func `mail is selected by its time`() async throws {
         try await TestSignups.with { service in
             let kim = try await service.fill(service.start(), through: "email")
-            try TestSupport.Session().run("UPDATE outbox SET created_at = now() - interval '3 hours'")
+            try DatabaseSession().run("UPDATE outbox SET created_at = now() - interval '3 hours'")
             let lee = try await service.fill(service.start(), through: "email", email: "lee@example.com")
             for (since, found) in [("2h", [lee]), ("4h", [lee, kim])] {
                 let run = try await CommandRun.byMina("outbox", "list", "--json", "--since", since)
@@ -78,7 +78,7 @@ struct ListOptionTests {
                 ids.append("\(draft.id)")
             }
             // Two drafts are changed at the same time, and the third one a microsecond before.
-            try TestSupport.Session().run(
+            try DatabaseSession().run(
                 """
                 UPDATE drafts SET updated_at = date_trunc('hour', now()) - interval '654321 microseconds';
                 UPDATE drafts SET updated_at = updated_at - interval '1 microsecond' WHERE id = '\(ids[2])';
@@ -95,7 +95,7 @@ struct ListOptionTests {
         try await TestSignups.with { service in
             let older = try await service.fill(service.start(), through: "email")
             let newer = try await service.fill(service.start(), through: "email")
-            let session = try TestSupport.Session()
+            let session = try DatabaseSession()
             try session.run("UPDATE drafts SET updated_at = now() - interval '1 hour' WHERE id = '\(newer.id)'")
             let search = ["drafts", "list", "--email", "kim@example.com", "--limit", "1", "--sort", "updated"]
             let first = try await CommandRun.byMina(search + ["--json"]).json

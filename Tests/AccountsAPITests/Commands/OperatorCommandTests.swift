@@ -8,10 +8,10 @@ import Testing
 
 @Suite("Operator commands", .freshDatabase, .timeLimit(.minutes(5)))
 struct OperatorCommandTests {
-    private let session: TestSupport.Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try TestSupport.Session()
+        session = try DatabaseSession()
     }
 
     private func command(_ arguments: String..., settings: [String: String] = [:]) async throws -> CommandRun {

@@ -8,10 +8,10 @@ import Testing
 /// Follows a support case of docs/operating.md: a person has lost the app and the recovery codes.
 @Suite("Removing a lost authenticator", .freshDatabase)
 struct RemoveAuthenticatorTests {
-    private let session: TestSupport.Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try TestSupport.Session()
+        session = try DatabaseSession()
     }
 
     private func remove(_ account: String = "kim@example.com", _ flags: String...) async throws -> CommandRun {

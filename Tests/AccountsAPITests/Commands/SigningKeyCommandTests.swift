@@ -6,10 +6,10 @@ import Testing
 
 @Suite("The commands for signing keys", .freshDatabase, .timeLimit(.minutes(3)))
 struct SigningKeyCommandTests {
-    private let session: TestSupport.Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try TestSupport.Session()
+        session = try DatabaseSession()
     }
 
     private func makeKeys() async throws {

@@ -46,7 +46,7 @@ struct FlowDocumentTests {
             let phrase = "a pass phrase of mine"
             try await kim.put("password", ["password": .string(phrase), "again": .string(phrase)])
             #expect(try await kim.commit().json["account"]?["username"] == "kim")
-            #expect(try Session().query("SELECT count(*) FROM outbox").only.decode(Int.self) == 0)
+            #expect(try DatabaseSession().query("SELECT count(*) FROM outbox").only.decode(Int.self) == 0)
         }
     }
 
@@ -81,7 +81,7 @@ struct FlowDocumentTests {
             let account = try await kim.commit().json["account"]
             #expect(account?["full_name"] == "Kim  Minji" && account?["employees"] == 12)
             #expect(account?["interests"] == ["invoices", "stock"] && account?["founded_on"] == "1999-12-31")
-            let profile = try Session().query("SELECT profile ->> 'business_number' FROM accounts").only.decode(
+            let profile = try DatabaseSession().query("SELECT profile ->> 'business_number' FROM accounts").only.decode(
                 String.self
             )
             #expect(profile == "123-45-67890")
@@ -145,8 +145,8 @@ struct FlowDocumentTests {
             // The account.
             let account = try await kim.commit().json["account"]
             #expect(account?["heard_from"] == "friend" && account?["username"] == "kim")
-            #expect(try Session().query("SELECT flow FROM accounts").only.decode(String.self) == "default@2")
-            #expect(try Session().query("SELECT count(*) FROM consents").only.decode(Int.self) == 0)
+            #expect(try DatabaseSession().query("SELECT flow FROM accounts").only.decode(String.self) == "default@2")
+            #expect(try DatabaseSession().query("SELECT count(*) FROM consents").only.decode(Int.self) == 0)
         }
     }
 
@@ -228,7 +228,7 @@ struct FlowDocumentTests {
             #expect(try await kim.put("one", ["main": .string(phrase), "word": .string(phrase)]).status == 200)
             let account = try await kim.commit()
             #expect(account.status == 201 && !account.body.contains("argon2"))
-            #expect(try Session().query("SELECT profile::text FROM accounts").only.decode(String.self) == "{}")
+            #expect(try DatabaseSession().query("SELECT profile::text FROM accounts").only.decode(String.self) == "{}")
         }
     }
 

@@ -57,11 +57,11 @@ struct OperatingDocumentTests {
         let document = try String(contentsOf: Repository.root.appending(path: "docs/operating.md"), encoding: .utf8)
         let queries = document.matches(of: /SELECT pid,[^;"]*pg_blocking_pids[^;"]*/).map { String($0.0) }
         #expect(queries.count == 2)
-        let (holder, reader) = (try TestSupport.Session(), try TestSupport.Session())
+        let (holder, reader) = (try DatabaseSession(), try DatabaseSession())
         let pid = try holder.query("SELECT pg_backend_pid()").only.decode(Int.self)
         try holder.run("BEGIN; LOCK TABLE drafts")
         let conninfo = FreshDatabase.current.conninfo
-        let waiting = Task { try await onThread { try TestSupport.Session(to: conninfo).run("SELECT 1 FROM drafts") } }
+        let waiting = Task { try await onThread { try DatabaseSession(to: conninfo).run("SELECT 1 FROM drafts") } }
         let isBlocked: SQL = "SELECT 1 FROM pg_stat_activity WHERE \(pid) = ANY (pg_blocking_pids(pid))"
         while try reader.query(isBlocked).isEmpty {}
         for query in queries {
@@ -78,23 +78,23 @@ struct OperatingDocumentTests {
             let kim = try await service.fill(service.start(), through: "email")
             let wrong = try await service.readCode(for: "kim@example.com") == "000000" ? "000001" : "000000"
             _ = try? await service.submit(["code": .string(wrong)], to: "code", of: kim)
-            try TestSupport.Session().letPass("61 seconds")
+            try DatabaseSession().letPass("61 seconds")
             _ = try await service.signups.resend(
                 service.signups.flow.step(named: "code")!,
                 of: service.signups.reread(kim)
             )
             // Then the next attempt is not due while this test runs.
-            try TestSupport.Session().run("UPDATE outbox SET attempts = 3 WHERE state = 'waiting'")
+            try DatabaseSession().run("UPDATE outbox SET attempts = 3 WHERE state = 'waiting'")
             try await service.deliverNext(to: .refuse("451 4.7.1 <ADDRESS>: Greylisted, please come back later"))
             _ = try await service.readyDraft(email: "lee@example.com", username: "lee")
             _ = try await service.signups.commit(service.readyDraft(email: "park@example.com", username: "park"))
             try await service.deliver()
             try await service.signups.funnel.flush(to: service.database)
 
-            let mail = try TestSupport.Session().query("SELECT id FROM outbox WHERE state = 'waiting'").only.decode(
+            let mail = try DatabaseSession().query("SELECT id FROM outbox WHERE state = 'waiting'").only.decode(
                 UUID.self
             )
-            let role = try TestSupport.Session().query("SELECT session_user::text").only.decode(String.self)
+            let role = try DatabaseSession().query("SELECT session_user::text").only.decode(String.self)
             let host = try #require(Machine.name)
             let names = ["KIM": "\(kim.id)", "MAIL": mail.uuidString.lowercased()]
 
@@ -137,9 +137,9 @@ struct OperatingDocumentTests {
             )
             .account
             try await service.signups.funnel.flush(to: service.database)
-            let mail = try TestSupport.Session().query("SELECT id FROM outbox WHERE state = 'waiting' LIMIT 1").only
+            let mail = try DatabaseSession().query("SELECT id FROM outbox WHERE state = 'waiting' LIMIT 1").only
                 .decode(UUID.self)
-            try TestSupport.Session().run(
+            try DatabaseSession().run(
                 """
                 INSERT INTO applications (id, events, has_webhook, backchannel_logout)
                 VALUES ('shop', ARRAY['account.created'], true, false);
@@ -162,7 +162,7 @@ struct OperatingDocumentTests {
                     "sessions end":
                     arguments.append("\(account.id)")
                 case "sessions list":
-                    try TestSupport.Session().query(
+                    try DatabaseSession().query(
                         """
                         INSERT INTO sessions
                                (id, account, token_hash, assurance, methods, is_kept, idle_after, ends_at, sealed)
@@ -174,7 +174,7 @@ struct OperatingDocumentTests {
                 case "accounts erase":
                     // The test inserts this account, because the code of a sign-up would be delivered together with
                     // the mail above.
-                    let other = try TestSupport.Session().query(
+                    let other = try DatabaseSession().query(
                         """
                         INSERT INTO accounts (id, profile, locale, flow)
                         VALUES (gen_random_uuid(), '{}', 'en', 'default@1') RETURNING id::text

@@ -36,7 +36,7 @@ struct ChangingNameTests {
                 ]
             )
             _ = try write(address, to: "address")
-            let session = try Session()
+            let session = try DatabaseSession()
             try await session.wait(for: "SELECT FROM applications")
             try session.run(
                 "INSERT INTO accounts (id, profile, locale, flow) VALUES ('\(ID<Account>())', '{}', 'en', 'x')"

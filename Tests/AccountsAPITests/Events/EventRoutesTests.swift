@@ -20,7 +20,7 @@ struct EventRoutesTests {
             let registry = try RelyingParty.registry(shop.site.service.signups.flow, publicURL: "http://localhost:8080")
             try await shop.site.service.database.store(registry.current.subscribers)
             let commit = try #require(await Browser(shop.site).signUp().commit)
-            try await TestSupport.Session().waitUntilEventsAreListed()
+            try await DatabaseSession().waitUntilEventsAreListed()
             let first = try await list(shop)
             guard case .array(let events)? = first.json["events"] else { throw Missing() }
             #expect(events.map { $0["type"] } == ["account.created"])

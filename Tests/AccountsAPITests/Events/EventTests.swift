@@ -7,10 +7,10 @@ import Testing
 
 @Suite("Events of an account", .freshDatabase)
 struct EventTests {
-    private let session: TestSupport.Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try TestSupport.Session()
+        session = try DatabaseSession()
     }
 
     private func listen(_ site: TestServer, to types: [String] = Webhook.eventTypes) async throws {

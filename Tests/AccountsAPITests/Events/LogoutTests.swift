@@ -15,7 +15,7 @@ struct LogoutTests {
 
     /// Ends the session of `browser`, whose account is also signed in on `phone`.
     private func bring(_ end: End, to browser: Browser, beside phone: Browser) async throws {
-        let session = try TestSupport.Session()
+        let session = try DatabaseSession()
         let used = try session.query("SELECT session FROM grants").only.decode(ID<AccountSession>.self)
         func run(_ command: String...) async throws {
             let run = try await CommandRun.byMina(command)
@@ -39,7 +39,7 @@ struct LogoutTests {
     }
 
     private func logouts() throws -> [String] {
-        try TestSupport.Session().query("SELECT concat_ws(' ', application, sid, account) FROM logouts").map {
+        try DatabaseSession().query("SELECT concat_ws(' ', application, sid, account) FROM logouts").map {
             try $0.decode(String.self)
         }
     }
@@ -68,7 +68,7 @@ struct LogoutTests {
             try await kim.signUp()
             #expect(try await shop.signIn(kim).status == 200)
             #expect(try await kim.send(.delete, "/session").status == 204)
-            #expect(try TestSupport.Session().number(of: "grants") == 0)
+            #expect(try DatabaseSession().number(of: "grants") == 0)
             #expect(try logouts().isEmpty)
         }
     }

@@ -76,7 +76,7 @@ struct EnvoyTests {
     @Test func `Envoy learns who is signed in, whatever the method is`() async throws {
         try await Self.with { site in
             let cookie = try await Self.cookie(site)
-            let session = try TestSupport.Session()
+            let session = try DatabaseSession()
             try session.letPass("10 minutes")
             func lastSeen() throws -> Date {
                 try session.query("SELECT last_seen_at FROM sessions").only.decode(Date.self)

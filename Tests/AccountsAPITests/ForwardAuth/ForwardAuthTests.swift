@@ -52,7 +52,7 @@ struct ForwardAuthTests {
             #expect(response.status == status && response.bytes.isEmpty)
             #expect(response.headers[.cacheControl] == "no-store")
             #expect(response.headers[.location] == nil && response.headers[.setCookie] == nil)
-            let account = try TestSupport.Session().query("SELECT id FROM accounts").only.decode(ID<Account>.self)
+            let account = try DatabaseSession().query("SELECT id FROM accounts").only.decode(ID<Account>.self)
             #expect(response.headers[.remoteUser] == "\(account)")
             #expect(response.headers[.remoteEmail] == "kim@example.com" && response.headers[.remoteName] == "kim")
             #expect(response.headers[.cookie] == "theme=dark")
@@ -130,7 +130,7 @@ struct ForwardAuthTests {
             let leeIdentity = try await Self.identity(site, session: leeToken)
             #expect(leeIdentity.claims["sub"] != first.claims["sub"] && leeIdentity.claims["sub"] != nil)
 
-            let session = try TestSupport.Session()
+            let session = try DatabaseSession()
             try session.run("UPDATE sessions SET assurance = 2, methods = 'pwd otp mfa'")
             let raised = try await Self.identity(site, session: token)
             #expect(raised.claims["acr"] == "aal2" && raised.claims["amr"] == ["pwd", "otp", "mfa"])
@@ -225,7 +225,7 @@ struct ForwardAuthTests {
     @Test func `the answer follows the current state of the session, and does not prolong the session`() async throws {
         try await Self.with { site in
             let token = try await Self.token(site)
-            let session = try TestSupport.Session()
+            let session = try DatabaseSession()
             try session.letPass("10 minutes")
             func lastSeen() throws -> Date {
                 try session.query("SELECT last_seen_at FROM sessions").only.decode(Date.self)
@@ -424,7 +424,7 @@ struct ForwardAuthTests {
             try await kim.send(.post, "/signup", ["return_to": .string(Self.page)])
             let commit = try #require(await kim.signUp().commit)
             #expect(commit.json["continue"] == ["name": "app.example", "href": .string(Self.page)])
-            #expect(try TestSupport.Session().query("SELECT FROM drafts WHERE sealed::text LIKE '%orders%'").isEmpty)
+            #expect(try DatabaseSession().query("SELECT FROM drafts WHERE sealed::text LIKE '%orders%'").isEmpty)
             let token = try #require(kim["__Host-signup"])
             try await Self.with(["other.example"]) { later in
                 let shown = try await later.send(.get, "/signup", [.cookie: "__Host-signup=\(token)"])

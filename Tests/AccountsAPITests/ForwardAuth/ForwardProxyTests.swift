@@ -59,7 +59,7 @@ struct ForwardProxyTests {
             let forged = ["Remote-User: evil", "REMOTE-EMAIL: evil", "remote-name: evil", "X-Identity: evil"]
             let invented = ["X-Original-URL: https://evil.example/", "X-Forwarded-Host: evil.example"]
             let cookies = "Cookie: theme=dark; \(session); device=abc; size=2"
-            let account = try TestSupport.Session().query("SELECT id FROM accounts").only.decode(ID<Account>.self)
+            let account = try DatabaseSession().query("SELECT id FROM accounts").only.decode(ID<Account>.self)
             for method in ["GET", "POST", "PUT"] {
                 let body = method == "GET" ? "" : "a=b"
                 let answer = try await proxy.send("\(method) /orders", [cookies] + forged + forged + invented, body)

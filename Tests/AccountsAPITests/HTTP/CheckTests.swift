@@ -71,7 +71,7 @@ struct CheckTests {
 
     /// All rows that a check could change.
     private static func allRows() async throws -> [String] {
-        try Session().query(
+        try DatabaseSession().query(
             """
             SELECT drafts::text FROM drafts UNION ALL SELECT proofs::text FROM proofs
             UNION ALL SELECT leases::text FROM leases UNION ALL SELECT count(*)::text FROM outbox

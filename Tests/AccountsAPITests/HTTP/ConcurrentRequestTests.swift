@@ -22,7 +22,7 @@ struct ConcurrentRequestTests {
             #expect(responses.count { $0.status == 201 } == 1)
             #expect(responses.count { $0.status == 200 } == count - 1)
             #expect(Set(responses.map(\.body)).count == 1)
-            let rows = try Session().query("SELECT count(*) FROM accounts")
+            let rows = try DatabaseSession().query("SELECT count(*) FROM accounts")
             #expect(try rows.only.decode(Int.self) == 1)
         }
     }
@@ -98,7 +98,7 @@ struct ConcurrentRequestTests {
             let kim = site.visitor(.bearer)
             try await kim.start()
             try await kim.put("email", ["email": "kim@example.com"])
-            try Session().letPass("1 minute")
+            try DatabaseSession().letPass("1 minute")
             let responses = try await withThrowingTaskGroup(of: Response.self) { group in
                 for _ in 0..<8 { group.addTask { try await kim.send(.post, "/signup/code/resend") } }
                 return try await group.reduce(into: []) { $0.append($1) }

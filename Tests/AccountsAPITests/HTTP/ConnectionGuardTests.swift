@@ -160,7 +160,7 @@ struct ConnectionGuardTests {
             #expect(response.hasPrefix("HTTP/1.1 400 ") && response.lowercased().contains("\r\nconnection: close\r\n"))
             #expect(response.contains("/problems/malformed-request") && response.contains("Host is missing"))
             #expect(response.ranges(of: "HTTP/1.1 ").count == 1 && isClosed)
-            let drafts = try Session().query("SELECT count(*) FROM drafts")
+            let drafts = try DatabaseSession().query("SELECT count(*) FROM drafts")
             #expect(try drafts.only.decode(Int.self) == 0)
         }
     }

@@ -15,7 +15,7 @@ struct RequestDeadlineTests {
         try await TestServer.with(timeouts: .standard, patience: Self.impatient) { site in
             let kim = site.visitor(.bearer)
             kim.tokenText = try await site.service.signups.start(in: .english).token.text
-            let holder = try TestSupport.Session()
+            let holder = try DatabaseSession()
             try holder.run("BEGIN; LOCK TABLE drafts")
             let responses = try await Self.crowd(of: kim)
             #expect(responses.count == 20)
@@ -38,7 +38,7 @@ struct RequestDeadlineTests {
         try await TestServer.with(timeouts: .standard, patience: Self.impatient) { site in
             let kim = site.visitor(.bearer)
             kim.tokenText = try await site.service.signups.start(in: .english).token.text
-            let holder = try TestSupport.Session()
+            let holder = try DatabaseSession()
             try holder.run("BEGIN; LOCK TABLE drafts")
             let refused = try await Self.crowd(of: kim)
             #expect(refused.allSatisfy { $0.status == 503 && $0.headers[.retryAfter] != nil })

@@ -94,7 +94,7 @@ struct EnumerationTests {
                 #expect(observations[1] == observations[0] && observations[2] == observations[0], "\(name)")
                 try await site.service.deliver()
             }
-            try TestSupport.Session().letPass("1 minute")
+            try DatabaseSession().letPass("1 minute")
             let observations = try await observeEach(resend, people)
             #expect(observations[0].status == 202)
             #expect(observations[1] == observations[0] && observations[2] == observations[0])
@@ -166,7 +166,7 @@ struct EnumerationTests {
             try await expectEqual({ person, _ in try await person.put("code", ["code": "000000"]) }, 422)
             try await expectEqual({ person, _ in try await person.send(.get, "/signup/code") }, 200)
             try await expectEqual({ person, _ in try await person.commit() }, 409)
-            try TestSupport.Session().letPass("1 minute")
+            try DatabaseSession().letPass("1 minute")
             try await expectEqual({ person, _ in try await person.send(.post, "/signup/code/resend") }, 202)
             try await expectEqual({ try await $0.put("email", ["email": .string($1)]) }, 200)
             try await expectEqual({ person, _ in try await person.send(.delete, "/signup") }, 204)

@@ -61,7 +61,7 @@ struct HandoffTests {
             let desk = site.visitor()
             try await desk.start()
             _ = try await desk.fill(through: "code")
-            try TestSupport.Session().run("UPDATE drafts SET ends_at = now() + interval '20 days'")
+            try DatabaseSession().run("UPDATE drafts SET ends_at = now() + interval '20 days'")
             #expect(try await desk.send(.post, "/signup/handoff").status == 202)
             let code = site.code(in: try await site.link())
             let moved = try await site.visitor().send(.post, "/signup/resume", "code=\(code)", headers: Self.form)
@@ -81,10 +81,10 @@ struct HandoffTests {
             let phone = site.visitor()
             try await phone.start()
             let phoneDraft = "id = (SELECT max(id::text)::uuid FROM drafts)"
-            try Session().run("UPDATE drafts SET sealed = '\\x00' WHERE \(phoneDraft)")
+            try DatabaseSession().run("UPDATE drafts SET sealed = '\\x00' WHERE \(phoneDraft)")
             let refused = try await phone.send(.post, "/signup/resume", form, headers: Self.form)
             #expect(refused.status == 503 && refused.headers[.setCookie] == nil)
-            try Session().run("DELETE FROM drafts WHERE \(phoneDraft)")
+            try DatabaseSession().run("DELETE FROM drafts WHERE \(phoneDraft)")
             #expect(try await phone.send(.post, "/signup/resume", form, headers: Self.form).status == 200)
         }
     }

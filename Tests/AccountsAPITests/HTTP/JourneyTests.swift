@@ -71,7 +71,7 @@ struct JourneyTests {
             #expect(try await kim.put("terms", ["terms": true]).slug == "already-committed")
             #expect(try await kim.send(.delete, "/signup").slug == "already-committed")
 
-            let row = try Session().query("SELECT count(*) FROM accounts WHERE email = 'kim@example.com'")
+            let row = try DatabaseSession().query("SELECT count(*) FROM accounts WHERE email = 'kim@example.com'")
             #expect(try row.only.decode(Int.self) == 1)
 
             let again = try await kim.start()
@@ -102,7 +102,7 @@ struct JourneyTests {
             #expect(moved.missing == ["code"])
             #expect(moved.states == ["complete", "current", "locked", "locked", "locked", "locked", "locked"])
             #expect(try await kim.put("email", ["email": "kim@example.com"]).slug == "rate-limited")
-            try Session().letPass("1 minute")
+            try DatabaseSession().letPass("1 minute")
             let back = try await kim.put("email", ["email": "kim@example.com"])
             #expect(back.nextStep == "code")
             #expect(try await kim.commit().slug == "incomplete")
@@ -185,7 +185,7 @@ struct JourneyTests {
             #expect(early.headers[.rateLimitPolicy] == "\"resend\";q=1;w=60")
             #expect(early.headers[.rateLimit] == "\"resend\";r=0;t=\(wait)")
             let first = try await site.service.readCode(for: "kim@example.com")
-            try Session().letPass("1 minute")
+            try DatabaseSession().letPass("1 minute")
             let sent = try await kim.send(.post, "/signup/code/resend")
             #expect(sent.status == 202)
             #expect(sent.json == ["resend_after": 60])

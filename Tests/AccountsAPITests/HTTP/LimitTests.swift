@@ -26,7 +26,7 @@ struct LimitTests {
 
     @Test func `the address in X-Forwarded-For is used only if a trusted proxy has sent it`() async throws {
         for (trusted, statuses) in [([], [201, 429]), (["127.0.0.0/8"], [201, 201])] {
-            try Session().run("TRUNCATE limits")
+            try DatabaseSession().run("TRUNCATE limits")
             let proxies = trusted.compactMap { IPBlock($0) }
             try await TestServer.with(.socket, limits: Self.oneStart, trustedProxies: proxies) { site in
                 var received: [Int] = []

@@ -108,7 +108,7 @@ struct MetricsTests {
             "the public port does not serve metrics"
         )
         #expect(await server.end(by: SIGTERM) == 0)
-        let session = try TestSupport.Session()
+        let session = try DatabaseSession()
         let kept = try session.query("SELECT sum(count)::bigint FROM funnel_daily WHERE outcome = 'completed'").only
             .decode(Int.self)
         #expect(kept == 8, "the last counts are written at shutdown")
@@ -135,7 +135,7 @@ struct MetricsTests {
     @Test func `overdue drafts and mails are counted with their delay`() async throws {
         try await TestSignups.with { service in
             _ = try await service.fill(service.start(), through: "email")
-            try TestSupport.Session().run(
+            try DatabaseSession().run(
                 """
                 UPDATE drafts SET id = ('019' || substr(id::text, 4))::uuid;
                 UPDATE drafts SET updated_at = now() - interval '24 hours 100 seconds';
@@ -156,7 +156,7 @@ struct MetricsTests {
 
     @Test func `undelivered events and logouts are counted for each application`() async throws {
         try await TestSignups.with { service in
-            let session = try TestSupport.Session()
+            let session = try DatabaseSession()
             try session.run(
                 """
                 INSERT INTO applications (id, events, has_webhook, backchannel_logout)
@@ -199,7 +199,7 @@ struct MetricsTests {
 
     @Test func `a locked table does not block the metrics`() async throws {
         try await TestSignups.with { service in
-            let session = try TestSupport.Session()
+            let session = try DatabaseSession()
             try session.run("BEGIN; LOCK TABLE outbox")
             let monitor = Monitor(of: service.signups, version: "1")
             await monitor.refresh()

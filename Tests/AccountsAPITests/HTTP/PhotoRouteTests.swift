@@ -139,7 +139,7 @@ struct PhotoRouteTests {
             #expect(try await kim.commit().status == 201)
             #expect(try await kim.send(.put, Self.path, bytes: picture, headers: Self.jpeg).slug == "already-committed")
             #expect(try await kim.send(.get, Self.path).slug == "already-committed")
-            #expect(try Session().query("SELECT count(*) FROM photos").only.decode(Int.self) == 1)
+            #expect(try DatabaseSession().query("SELECT count(*) FROM photos").only.decode(Int.self) == 1)
         }
     }
 

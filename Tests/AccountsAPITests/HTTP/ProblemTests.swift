@@ -197,7 +197,7 @@ struct ProblemTests {
                 #expect(response.slug == "no-draft")
                 #expect(response.json["restart"] == ["method": "POST", "href": "/signup"])
             }
-            let rows = try Session().query("SELECT count(*) FROM drafts")
+            let rows = try DatabaseSession().query("SELECT count(*) FROM drafts")
             #expect(try rows.only.decode(Int.self) == 0)
         }
     }
@@ -302,7 +302,7 @@ struct ProblemTests {
             let kim = site.visitor()
             try await kim.start()
             try await kim.fill()
-            try Session().run(
+            try DatabaseSession().run(
                 """
                 INSERT INTO accounts (id, email, profile, locale, flow)
                 VALUES ('00000000-0000-7000-8000-000000000001', 'kim@example.com', '{}', 'en', 'default@1');
@@ -353,7 +353,7 @@ struct ProblemTests {
             let kim = site.visitor()
             try await kim.start()
             if reason == "expired" {
-                try Session().run("UPDATE drafts SET updated_at = now() - interval '24 hours'")
+                try DatabaseSession().run("UPDATE drafts SET updated_at = now() - interval '24 hours'")
             } else {
                 try await kim.fill(through: "code")
                 let other = site.visitor()
@@ -374,7 +374,7 @@ struct ProblemTests {
             try await kim.start()
             try await kim.fill()
             #expect(try await kim.commit().status == 201)
-            try Session().run("DELETE FROM accounts")
+            try DatabaseSession().run("DELETE FROM accounts")
             let responses = [
                 try await kim.send(.get, "/signup"), try await kim.send(.get, "/signup/email"),
                 try await kim.put("email", ["email": "kim@example.com"]), try await kim.commit(),
@@ -470,7 +470,7 @@ struct ProblemTests {
             }
             #expect(try await kim.send(.get, "/health/live").status == 200)
             #expect(try await kim.send(.get, "/signup/schema").status == 200)
-            #expect(try TestSupport.Session().query("SELECT count(*) FROM drafts").only.decode(Int.self) == 0)
+            #expect(try DatabaseSession().query("SELECT count(*) FROM drafts").only.decode(Int.self) == 0)
         }
     }
 
@@ -490,7 +490,7 @@ struct ProblemTests {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
-            try Session().run("ALTER TABLE proofs DROP COLUMN failures")
+            try DatabaseSession().run("ALTER TABLE proofs DROP COLUMN failures")
             let response = try await kim.send(.get, "/signup")
             #expect(response.status == 500)
             #expect(response.slug == "internal")
@@ -509,7 +509,7 @@ struct ProblemTests {
         try await TestServer.with { site in
             let kim = site.visitor()
             try await kim.start()
-            try Session().run(
+            try DatabaseSession().run(
                 """
                 CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql
                     AS $$ BEGIN RAISE EXCEPTION 'simulated' USING ERRCODE = '\(state)'; END $$;
@@ -521,7 +521,7 @@ struct ProblemTests {
             #expect(response.headers[.retryAfter] == "2")
             let line = site.log.lines.first { $0["message"] == "database overloaded" }
             #expect(line?["reason"]?.string?.contains("database refused: \(state)") == true)
-            try Session().run("DROP TRIGGER fail ON drafts")
+            try DatabaseSession().run("DROP TRIGGER fail ON drafts")
             #expect(try await kim.put("email", #"{"email":"kim@example.com"}"#).status == 200)
         }
     }

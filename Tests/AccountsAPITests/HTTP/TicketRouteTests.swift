@@ -130,7 +130,7 @@ struct TicketRouteTests {
             #expect(try await kim.open("/signup/email").has("lee@example.com"))
             #expect(try await kim.post("/signup/ticket", "ticket=\(ticket)").path == "/signup/code")
             #expect(try await kim.open("/signup/email").has(Self.email))
-            #expect(try TestSupport.Session().query("SELECT FROM drafts").count == 3, "the other sign-ups stay")
+            #expect(try DatabaseSession().query("SELECT FROM drafts").count == 3, "the other sign-ups stay")
         }
     }
 

@@ -38,10 +38,10 @@ struct LanguageSwitchTests {
         try await TestServer.with { site in
             let kim = PageVisitor(site)
             let code = try await kim.fill(through: "email")
-            let before = try TestSupport.Session().query("SELECT revision FROM drafts").only.decode(Int.self)
+            let before = try DatabaseSession().query("SELECT revision FROM drafts").only.decode(Int.self)
             let korean = try await kim.post(Self.path, form(code, "ko"))
             #expect(korean.path == "/signup/code" && language(korean) == "ko" && korean.has("kim@example.com"))
-            let row = try TestSupport.Session().query("SELECT locale, revision FROM drafts").only
+            let row = try DatabaseSession().query("SELECT locale, revision FROM drafts").only
             #expect(try row.decode(String.self, Int.self) == ("ko", before))
             #expect(try await language(kim.open("/signup/email")) == "ko")
             let end = try await kim.post(

@@ -201,7 +201,7 @@ struct PageTests {
         try await TestServer.with { site in
             let kim = PageVisitor(site)
             _ = try await kim.fill(through: "email")
-            try TestSupport.Session().letPass("25 hours")
+            try DatabaseSession().letPass("25 hours")
             let page = try await kim.open("/signup/code")
             #expect(page.status == 410 && page.has("Your sign-up has expired") && page.has("action=\"/signup\""))
         }
@@ -347,7 +347,7 @@ struct PageTests {
             let early = try await kim.post("/signup/code/resend")
             #expect(early.headers[.retryAfter] != nil)
             #expect(early.status == 429 && early.has("just sent an email") && early.has("name=\"code\""))
-            try TestSupport.Session().letPass("2 minutes")
+            try DatabaseSession().letPass("2 minutes")
             let sent = try await kim.post("/signup/code/resend")
             #expect(sent.path == "/signup/code?sent" && sent.has("class=\"news\" role=\"status\">We sent a new code.<"))
             #expect(try await !kim.open("/signup/code").has("We sent a new code."))
@@ -370,7 +370,7 @@ struct PageTests {
             let stale = try await kim.post("/signup/code", "address.mark=\(mark)&code=\(code)")
             #expect(stale.path == "/signup/code?other-address" && stale.has("<strong>lee@example.com</strong>"))
             #expect(stale.has("The email address was changed in another window"))
-            let attempts = { try TestSupport.Session().query("SELECT attempts FROM proofs").only.decode(Int.self) }
+            let attempts = { try DatabaseSession().query("SELECT attempts FROM proofs").only.decode(Int.self) }
             #expect(try attempts() == 0)
             let wrong = try await site.service.readCode(for: "lee@example.com") == "000000" ? "000001" : "000000"
             let guess = try await kim.post("/signup/code", "address.mark=\(newMark)&code=\(wrong)")
@@ -389,7 +389,7 @@ struct PageTests {
             try await kim.put("email", ["email": "kim@example.com"])
             let answer = try await kim.put("code", ["code": "000000", "address.mark": "AAAAAAAAAAAAAAAA"])
             #expect(answer.status == 412 && answer.slug == "stale-revision")
-            #expect(try TestSupport.Session().query("SELECT attempts FROM proofs").only.decode(Int.self) == 0)
+            #expect(try DatabaseSession().query("SELECT attempts FROM proofs").only.decode(Int.self) == 0)
         }
     }
 
@@ -500,7 +500,7 @@ struct PageTests {
             _ = try await kim.fill(through: "email")
             let code = try await site.service.readCode(for: "kim@example.com")
             let wrong = code == "000000" ? "000001" : "000000"
-            try TestSupport.Session().letPass("2 minutes")
+            try DatabaseSession().letPass("2 minutes")
             let page = try await kim.post("/signup/code/resend")
             #expect(page.status == 429 && page.has("its link sends you a new one") && page.has("name=\"code\""))
             #expect(!page.has("action=\"/signup/code/resend\"") && !page.has(">Next</button>"), "only the link helps")
@@ -569,7 +569,7 @@ struct PageTests {
         try await TestServer.with { site in
             let kim = PageVisitor(site)
             _ = try await kim.fill(through: "terms")
-            try TestSupport.Session().run(
+            try DatabaseSession().run(
                 """
                 INSERT INTO accounts (id, email, profile, locale, flow) VALUES (gen_random_uuid(), 'x', '{}', 'en', 'x@1');
                 INSERT INTO identifiers SELECT 'email', 'kim@example.com', id FROM accounts
@@ -691,5 +691,5 @@ private func gunzip(_ bytes: [UInt8]) throws -> [UInt8] {
 }
 
 private func count(_ table: String) throws -> Int {
-    try TestSupport.Session().query("SELECT count(*) FROM \(SQL(stringLiteral: table))").only.decode(Int.self)
+    try DatabaseSession().query("SELECT count(*) FROM \(SQL(stringLiteral: table))").only.decode(Int.self)
 }

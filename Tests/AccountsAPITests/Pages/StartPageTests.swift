@@ -11,7 +11,7 @@ struct StartPageTests {
     private static let email = "email=kim%40example.com"
 
     private func drafts() throws -> Int {
-        try TestSupport.Session().query("SELECT count(*) FROM drafts").only.decode(Int.self)
+        try DatabaseSession().query("SELECT count(*) FROM drafts").only.decode(Int.self)
     }
 
     private func value(_ name: String, _ page: PageVisitor.Page) -> String? {
@@ -33,7 +33,7 @@ struct StartPageTests {
                 #expect(page.headers[.setCookie] == nil && page.headers[.cacheControl] == "no-store")
             }
             #expect(try drafts() == 0)
-            #expect(try TestSupport.Session().query("SELECT count(*) FROM limits").only.decode(Int.self) == 0)
+            #expect(try DatabaseSession().query("SELECT count(*) FROM limits").only.decode(Int.self) == 0)
         }
     }
 
@@ -82,7 +82,7 @@ struct StartPageTests {
                 try await group.waitForAll()
             }
             #expect(try drafts() == 1)
-            #expect(try TestSupport.Session().query("SELECT count(*) FROM outbox").only.decode(Int.self) == 1)
+            #expect(try DatabaseSession().query("SELECT count(*) FROM outbox").only.decode(Int.self) == 1)
         }
     }
 
@@ -91,10 +91,10 @@ struct StartPageTests {
             let kim = PageVisitor(site)
             let form = "\(try await kim.open("/signup").hidden)&\(Self.email)"
             #expect(try await kim.post("/signup", form).path == "/signup/code")
-            let before = try TestSupport.Session().query("SELECT id FROM drafts").only.decode(ID<Draft>.self)
+            let before = try DatabaseSession().query("SELECT id FROM drafts").only.decode(ID<Draft>.self)
             _ = try await kim.post("/signup/cancel")
             #expect(try await kim.post("/signup", form).path == "/signup/code")
-            let after = try TestSupport.Session().query("SELECT id FROM drafts").only.decode(ID<Draft>.self)
+            let after = try DatabaseSession().query("SELECT id FROM drafts").only.decode(ID<Draft>.self)
             #expect(before != after)
         }
     }
@@ -104,7 +104,7 @@ struct StartPageTests {
             let kim = PageVisitor(site)
             let form = "\(try await kim.open("/signup").hidden)&\(Self.email)"
             _ = try await kim.post("/signup", form)
-            let id = try TestSupport.Session().query("SELECT id FROM drafts").only.decode(ID<Draft>.self)
+            let id = try DatabaseSession().query("SELECT id FROM drafts").only.decode(ID<Draft>.self)
             // A token of 48 bytes begins with the id; the rest is secret.
             let guess = Data(id.bytes + [UInt8](repeating: 1, count: 32)).base64EncodedString()
                 .replacing("+", with: "-").replacing("/", with: "_")
@@ -281,7 +281,7 @@ struct StartPageTests {
             #expect(page.path.hasPrefix("/signup?request=") && value("email", page) == "kim@example.com")
             let code = try await kim.post("/signup", "\(page.hidden)&\(Self.email)")
             #expect(code.path == "/signup/code")
-            let sealed = try TestSupport.Session().query("SELECT count(*) FROM drafts").only.decode(Int.self)
+            let sealed = try DatabaseSession().query("SELECT count(*) FROM drafts").only.decode(Int.self)
             #expect(sealed == 1)
         }
     }

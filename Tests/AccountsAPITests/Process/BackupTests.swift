@@ -25,7 +25,7 @@ struct BackupTests {
             for step in ["contact", "terms"] { try await kim.step(step, at: after.port) }
             #expect(try await kim.commit(at: after.port).status == 201)
             #expect(try await lee.commit(at: after.port).status == 200, "the same account as before")
-            let session = try TestSupport.Session(to: cluster.conninfo)
+            let session = try DatabaseSession(to: cluster.conninfo)
             #expect(try session.query("SELECT count(*) FROM accounts").only.decode(Int.self) == 2)
             #expect(await after.end(by: SIGTERM) == 0)
         }

@@ -67,7 +67,7 @@ struct CrashTests {
     }
 
     private static func checkInvariants(on cluster: Cluster, accounts: [String]) throws {
-        let session = try Session(to: cluster.conninfo)
+        let session = try DatabaseSession(to: cluster.conninfo)
         func count(_ sql: SQL) throws -> Int { try session.query(sql).only.decode(Int.self) }
         #expect(try count("SELECT count(*) FROM accounts") == 100)
         #expect(try count("SELECT count(DISTINCT email) FROM accounts WHERE email_proved_at IS NOT NULL") == 100)
@@ -166,7 +166,7 @@ private final class RestartedServer: Sendable {
             SELECT pid FROM pg_stat_activity
              WHERE application_name = 'accounts-api' AND pid <> pg_backend_pid() ORDER BY state, random() LIMIT 1
             """
-        guard let pid = try? Session(to: cluster.conninfo).query(select).first?.decode(Int.self) else { return }
+        guard let pid = try? DatabaseSession(to: cluster.conninfo).query(select).first?.decode(Int.self) else { return }
         // The backend may have ended already, together with the server.
         guard (try? cluster.kill(backend: pid)) != nil else { return }
         state.withLock { $0.kills.backends += 1 }

@@ -8,10 +8,10 @@ import Testing
 /// A flow file that replaces the one of the servers while people sign up.
 @Suite("A change of the flow file", .freshDatabase, .timeLimit(.minutes(5)))
 struct FlowChangeTests {
-    private let session: TestSupport.Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try TestSupport.Session()
+        session = try DatabaseSession()
     }
 
     private static let file = "Sources/Accounts/Flow/signup.yaml"

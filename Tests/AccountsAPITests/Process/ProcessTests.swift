@@ -81,7 +81,7 @@ struct ProcessTests {
         let members = try JSON.read(Array(line.utf8))
         #expect(members["version"] == .string(serviceVersion) && members["flow"] == "default@1")
         #expect(members["address"] == .string("127.0.0.1:\(server.port)") && members["mail"] == "printed")
-        let database = try Session().query("SELECT current_database()").only.decode(String.self)
+        let database = try DatabaseSession().query("SELECT current_database()").only.decode(String.self)
         #expect(members["database"] == .string("local/\(database)"))
         let messages = try server.log.split(separator: "\n").map { try JSON.read(Array($0.utf8))["message"]?.string }
         #expect(messages.count { $0 == "serving" } == 1 && messages.count { $0 == "serving metrics" } == 1)
@@ -200,7 +200,7 @@ struct ProcessTests {
         if geteuid() != 0 { return [] }
         // The socket of a private test cluster accepts only the owner of its data directory. For any other server: the
         // user nobody (65534).
-        let data = try Session().query("SHOW data_directory").only.decode(String.self)
+        let data = try DatabaseSession().query("SHOW data_directory").only.decode(String.self)
         let owner = (try? FileManager.default.attributesOfItem(atPath: data))?[.ownerAccountID] as? NSNumber
         let id = owner?.intValue ?? 65_534
         return ["/usr/bin/setpriv", "--reuid=\(id)", "--regid=\(id)", "--clear-groups"]
@@ -252,7 +252,7 @@ struct ProcessTests {
     }
 
     @Test func `serve --migrate creates the schema, and serve without it refuses to start`() async throws {
-        try Session().run("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+        try DatabaseSession().run("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
         let refused = try await CommandRun.of(
             "serve",
             settings: [
@@ -285,7 +285,7 @@ struct ProcessTests {
     }
 
     @Test func `the server does not start on a schema with an incompatible newer migration`() async throws {
-        try Session().run("INSERT INTO migrations (name, checksum) VALUES ('9999-from-the-future', '')")
+        try DatabaseSession().run("INSERT INTO migrations (name, checksum) VALUES ('9999-from-the-future', '')")
         let error = await #expect(throws: ServerProcess.Failure.self) {
             try await ServerProcess.start(database: FreshDatabase.current.conninfo)
         }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The roles of the database", .timeLimit(.minutes(5)))
 struct RolesTests {
-    private func isRefused(_ statement: String, _ session: TestSupport.Session) -> Bool {
+    private func isRefused(_ statement: String, _ session: DatabaseSession) -> Bool {
         do {
             try session.query(SQL(stringLiteral: statement))
             return false

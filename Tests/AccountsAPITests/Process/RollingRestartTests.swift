@@ -68,7 +68,7 @@ struct RollingRestartTests {
             return (try await group.reduce(0, +), restarts)
         }
         #expect(restarts == 4 && people >= 6)
-        let session = try TestSupport.Session()
+        let session = try DatabaseSession()
         #expect(try session.query("SELECT count(*) FROM accounts").only.decode(Int.self) == people)
         for server in servers { #expect(await server.end(by: SIGTERM) == 0) }
     }
@@ -83,13 +83,13 @@ struct RollingRestartTests {
         let start = "POST /signup HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
         let responses = try RawClient(port: server.port).exchange(start + start + start)
         #expect(responses.matches(of: /HTTP\/1.1 201/).count == 1)
-        let session = try TestSupport.Session()
+        let session = try DatabaseSession()
         #expect(try session.query("SELECT count(*) FROM drafts").only.decode(Int.self) == 1)
         #expect(await server.end(byRepeated: SIGTERM) == 143)
     }
 
     @Test func `a signal ends the program while it starts, also as process 1 of a container`() async throws {
-        let session = try TestSupport.Session()
+        let session = try DatabaseSession()
         try session.run("BEGIN; LOCK TABLE migrations")
         let (started, program) = (Pipe(), ServerProcess.program.path)
         let process = Process()
@@ -100,7 +100,7 @@ struct RollingRestartTests {
         process.environment = ["DATABASE_URL": FreshDatabase.current.conninfo]
         process.standardError = started
         try process.run()
-        _ = try await TestSupport.Session().waitUntilSomebodyIsBlocked()
+        _ = try await DatabaseSession().waitUntilSomebodyIsBlocked()
         kill(process.processIdentifier, SIGTERM)
         let status = try await onThread { [process] in
             process.waitUntilExit()

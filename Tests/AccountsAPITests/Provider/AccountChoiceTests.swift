@@ -12,7 +12,7 @@ struct AccountChoiceTests {
             let kim = Browser(shop.site)
             try await kim.signUp()
             try await Browser(shop.site).signUp("lee@example.com", "lee")
-            try TestSupport.Session().letPass("5 minutes")
+            try DatabaseSession().letPass("5 minutes")
             let page = try await kim.send(.get, shop.url(["prompt": "select_account"]))
             let link = try #require(page.body.firstMatch(of: /href="(\/sign-in[^"]+)">Use another account</)?.1)
             let path = String(link).replacing("&amp;", with: "&")
@@ -38,7 +38,7 @@ struct AccountChoiceTests {
             let kim = PageVisitor(shop.site, language: "ko")
             _ = try await kim.fill(through: "terms")
             _ = try await kim.post("/signup/commit")
-            try TestSupport.Session().letPass("5 minutes")
+            try DatabaseSession().letPass("5 minutes")
             #expect(try await kim.open(shop.url(["prompt": "select_account"])).has("다른 계정으로 로그인"))
         }
     }
@@ -47,7 +47,7 @@ struct AccountChoiceTests {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
-            try TestSupport.Session().letPass("5 minutes")
+            try DatabaseSession().letPass("5 minutes")
             let page = try await kim.send(.get, shop.url(["prompt": "select_account login"]))
             let chosen = try #require(RelyingParty.choice(on: page))
             let confirm = try await RelyingParty.Redirect(kim.send(.get, chosen))
@@ -64,7 +64,7 @@ struct AccountChoiceTests {
             let (kim, lee) = (Browser(shop.site), Browser(shop.site))
             try await kim.signUp()
             try await lee.signUp("lee@example.com", "lee")
-            try TestSupport.Session().letPass("5 minutes")
+            try DatabaseSession().letPass("5 minutes")
             let page = try await kim.send(.get, shop.url(["prompt": "select_account"]))
             let chosen = try #require(RelyingParty.choice(on: page))
             // A plain parameter must not count as a choice.

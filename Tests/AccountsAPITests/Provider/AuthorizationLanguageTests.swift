@@ -46,7 +46,7 @@ struct AuthorizationLanguageTests {
             #expect(wrong.status == 401 && language(wrong) == "ko")
             let right = "identifier=kim&password=a+pass+phrase+of+mine&\(carried)"
             #expect(try await kim.send(.post, "/sign-in", right).status == 303)
-            try TestSupport.Session().letPass("5 minutes")
+            try DatabaseSession().letPass("5 minutes")
             let choice = try await kim.open(shop.url(["ui_locales": "ko", "prompt": "select_account"]))
             #expect(language(choice) == "ko" && choice.has("다른 계정으로 로그인"))
             let confirm = try await kim.open(shop.url(["ui_locales": "ko", "prompt": "login"]))

@@ -73,7 +73,7 @@ struct AuthorizeTests {
             let kim = PageVisitor(shop.site)
             _ = try await kim.fill(through: "terms")
             _ = try await kim.post("/signup/commit")
-            try TestSupport.Session().letPass("5 minutes")
+            try DatabaseSession().letPass("5 minutes")
             let page = try await kim.open(shop.url(["prompt": "login"]))
             #expect(page.path.hasPrefix("/account/confirm?return_to="))
             let target = try #require(page.html.firstMatch(of: /name="return_to" value="([^"]+)"/)?.1)
@@ -178,7 +178,7 @@ struct AuthorizeTests {
             #expect(refused.address == shop.redirectURI && refused.query["error"] == "login_required")
             try await kim.signUp()
             #expect(try await shop.authorize(kim, ["prompt": "none"]).query["code"] != nil)
-            try TestSupport.Session().letPass("2 hours")
+            try DatabaseSession().letPass("2 hours")
             let old = try await shop.authorize(kim, ["prompt": "none", "max_age": "3600"])
             #expect(old.query["error"] == "login_required")
         }
@@ -189,7 +189,7 @@ struct AuthorizeTests {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
-            try TestSupport.Session().letPass("5 minutes")
+            try DatabaseSession().letPass("5 minutes")
             let asked = try await shop.authorize(kim, change.mapValues { $0 })
             #expect(asked.address == "/account/confirm")
             let back = try #require(asked.query["return_to"])
@@ -207,7 +207,7 @@ struct AuthorizeTests {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
-            try TestSupport.Session().letPass("5 minutes")
+            try DatabaseSession().letPass("5 minutes")
             let page = try await kim.send(.get, shop.reader.url())
             #expect(page.status == 200 && page.body.contains("Continue to Reader"))
             let silent = try await RelyingParty.Redirect(kim.send(.get, shop.reader.url(["prompt": "none"])))
@@ -257,7 +257,7 @@ struct AuthorizeTests {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
-            try TestSupport.Session().letPass("5 minutes")
+            try DatabaseSession().letPass("5 minutes")
             for prompt in ["select_account", "create"] {
                 let page = try await kim.send(.get, shop.url(["prompt": prompt]))
                 #expect(page.status == 200 && page.body.contains("kim@example.com"))
@@ -316,7 +316,7 @@ struct AuthorizeTests {
             let kim = Browser(shop.site)
             try await kim.signUp()
             for _ in 0..<60 { _ = try await shop.code(kim) }
-            let session = try TestSupport.Session()
+            let session = try DatabaseSession()
             #expect(try session.query("SELECT FROM authorizations").count == 10)
             #expect(try session.query("SELECT FROM grants").count == 1)
         }

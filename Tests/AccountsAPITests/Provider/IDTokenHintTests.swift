@@ -33,7 +33,7 @@ struct IDTokenHintTests {
     {
         try await RelyingParty.with { shop in
             let (_, lee, hint) = try await people(shop)
-            try TestSupport.Session().letPass("5 minutes")
+            try DatabaseSession().letPass("5 minutes")
             let silent = try await shop.authorize(lee, ["prompt": "none", "id_token_hint": hint])
             #expect(silent.query["error"] == "login_required")
             let redirect = try await shop.authorize(lee, ["id_token_hint": hint])
@@ -128,7 +128,7 @@ struct IDTokenHintTests {
     {
         try await RelyingParty.with { shop in
             let (kim, lee, hint) = try await people(shop)
-            try TestSupport.Session().letPass("5 minutes")
+            try DatabaseSession().letPass("5 minutes")
             let old = try hint.withUnknownKeyID()
             for (browser, email, answer) in [(kim, "kim@example.com", "code"), (lee, "lee@example.com", "error")] {
                 let redirect = try await shop.authorize(browser, ["id_token_hint": old])
@@ -202,7 +202,7 @@ struct IDTokenHintTests {
     @Test func `with a hint, the account chooser offers no sign-up`() async throws {
         try await RelyingParty.with { shop in
             let (kim, _, hint) = try await people(shop)
-            try TestSupport.Session().letPass("5 minutes")
+            try DatabaseSession().letPass("5 minutes")
             let open = try await kim.send(.get, shop.url(["prompt": "select_account"]))
             #expect(open.status == 200 && open.body.contains("sign-up=1"))
             let page = try await kim.send(.get, shop.url(["prompt": "select_account", "id_token_hint": hint]))

@@ -70,7 +70,7 @@ struct KeyRotationUnderLoadTests {
             for (number, browser) in browsers.enumerated() {
                 try await browser.signUp("kim\(number)@example.com", "kim\(number)")
             }
-            let session = try TestSupport.Session()
+            let session = try DatabaseSession()
             var used = try await visit(shop, browsers[0])
             for rotation in 1...4 {
                 // Makes the next keys an hour old, so that a rotation may make them live.

@@ -76,7 +76,7 @@ struct RecoveryForApplicationTests {
             let kim = Browser(shop.site)
             try await kim.signUp()
             try await kim.send(.delete, "/session")
-            try TestSupport.Session().run("UPDATE accounts SET created_at = created_at - interval '1 year'")
+            try DatabaseSession().run("UPDATE accounts SET created_at = created_at - interval '1 year'")
             let asked = try await shop.authorize(kim, ["prompt": "login select_account", "max_age": "0"])
             let ticket = try #require(asked.query["return_to"]?.split(separator: "=").last)
             try await kim.send(.post, "/recovery", ["request": .string(String(ticket))])

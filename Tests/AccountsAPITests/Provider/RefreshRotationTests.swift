@@ -38,7 +38,7 @@ struct RefreshRotationTests {
                 try #require(next.count == 1 && (rotation == 1 || late == newest), "rotation \(rotation)")
                 tokens.append(try #require(next.first ?? nil))
             }
-            let session = try TestSupport.Session()
+            let session = try DatabaseSession()
             #expect(Set(tokens).count == 1001)
             #expect(try session.query("SELECT FROM authorizations WHERE refresh_tokens LIKE '1000 %'").count == 1)
             #expect(try session.query("SELECT FROM authorizations").count == 1)

@@ -18,7 +18,7 @@ struct RequiredAuthenticatorTests {
     /// Makes an account that lacks the app.
     private static func makeAccount(_ site: TestServer) async throws {
         try await Browser(site).signUp(hasAuthenticator: true)
-        try TestSupport.Session().run(
+        try DatabaseSession().run(
             "DELETE FROM recovery_codes; DELETE FROM authenticators; DELETE FROM sessions"
         )
     }
@@ -68,7 +68,7 @@ struct RequiredAuthenticatorTests {
             let kim = try await Self.visitor(shop.site)
             let first = try await kim.open(shop.url())
             let target = try Self.target(on: first)
-            try TestSupport.Session().letPass("11 minutes")
+            try DatabaseSession().letPass("11 minutes")
             let asked = try await kim.post(Self.page, Self.form(on: first))
             #expect(asked.path == "/account/confirm?authenticator&return_to=\(target.formEncoded)")
             #expect(asked.has("name=\"next\" value=\"authenticator\""))

@@ -37,7 +37,7 @@ struct SignUpForApplicationTests {
         try await RelyingParty.with { shop in
             let types = ["account.created", "session.created"]
             try await shop.site.service.database.store([EventSubscriber(id: "shop", eventTypes: types)])
-            let (kim, session) = (Browser(shop.site), try TestSupport.Session())
+            let (kim, session) = (Browser(shop.site), try DatabaseSession())
             try await kim.send(.post, "/signup", ["request": .string(request(shop, kim))])
             let commit = try #require(await kim.signUp().commit)
             let transactions = try session.query(
@@ -71,7 +71,7 @@ struct SignUpForApplicationTests {
         try await RelyingParty.with { shop in
             let kim = Browser(shop.site)
             try await kim.signUp()
-            try TestSupport.Session().letPass("1 minute")
+            try DatabaseSession().letPass("1 minute")
             _ = try await kim.signIn()
             #expect(try await shop.signIn(kim).claims()["account_created"] == nil)
             #expect(try await shop.reader.signIn(kim).claims()["account_created"] == nil)
@@ -157,7 +157,7 @@ struct SignUpForApplicationTests {
                 let end = try await kim.post("/signup/commit")
                 #expect(end.has("href=\"\(url ?? "/account")\""))
             }
-            try TestSupport.Session().run("DELETE FROM accounts")
+            try DatabaseSession().run("DELETE FROM accounts")
         }
     }
 

@@ -117,7 +117,7 @@ struct TokenTests {
             return subject
         }
         @Sendable func account() throws -> String {
-            try "\(TestSupport.Session().query("SELECT id FROM accounts").only.decode(ID<Account>.self))"
+            try "\(DatabaseSession().query("SELECT id FROM accounts").only.decode(ID<Account>.self))"
         }
         try await RelyingParty.with { shop in
             try await shop.site.service.database.store([EventSubscriber(id: "shop")])
@@ -210,7 +210,7 @@ struct TokenTests {
             #expect(try await thief.redeem(code).json["error"] == "invalid_grant")
             #expect(try await shop.redeem(code).status == 200)
             let old = try await shop.code(kim)
-            try TestSupport.Session().letPass("61 seconds")
+            try DatabaseSession().letPass("61 seconds")
             #expect(try await shop.redeem(old).json["error"] == "invalid_grant")
         }
     }
@@ -299,23 +299,23 @@ struct TokenTests {
             let next = try #require(try await shop.refresh(stolen).json["refresh_token"]?.string)
             let newest = try await shop.refresh(next)
             // Moves all rotations to the year 1970, so the repeated token does not count as a retry.
-            try TestSupport.Session().run(
+            try DatabaseSession().run(
                 """
                 UPDATE authorizations SET refresh_tokens = regexp_replace(refresh_tokens, '@[0-9]+', '@0', 'g')
                 """
             )
-            #expect(try TestSupport.Session().number(of: "events") == 0)
+            #expect(try DatabaseSession().number(of: "events") == 0)
             let thief = try await shop.refresh(stolen)
             #expect(thief.status == 400 && thief.json["error"] == "invalid_grant")
             let events = "events WHERE type = 'refresh.reused' AND account = (SELECT id FROM accounts)"
-            #expect(try TestSupport.Session().number(of: events) == 1)
+            #expect(try DatabaseSession().number(of: events) == 1)
             #expect(
-                try TestSupport.Session().query("SELECT FROM outbox WHERE template = 'application-signed-out'").count
+                try DatabaseSession().query("SELECT FROM outbox WHERE template = 'application-signed-out'").count
                     == 1
             )
             let owner = try #require(newest.json["refresh_token"]?.string)
             #expect(try await shop.refresh(owner).json["error"] == "invalid_grant")
-            #expect(try TestSupport.Session().number(of: events) == 1, "a further use finds nothing to end")
+            #expect(try DatabaseSession().number(of: events) == 1, "a further use finds nothing to end")
             #expect(try await shop.userInfo(newest.json["access_token"]?.string ?? "").status == 401)
         }
     }
@@ -368,7 +368,7 @@ struct TokenTests {
 
     @Test func `a refresh counts as use of the session, and does not move its end`() async throws {
         try await RelyingParty.with { shop in
-            let (kim, session) = (Browser(shop.site), try TestSupport.Session())
+            let (kim, session) = (Browser(shop.site), try DatabaseSession())
             try await kim.signUp()
             let token = try #require(try await shop.signIn(kim).json["refresh_token"]?.string)
             try session.letPass("5 minutes")
@@ -389,12 +389,12 @@ struct TokenTests {
             switch end {
             case "sign out": try await kim.send(.delete, "/session")
             case "erase": try await kim.send(.delete, "/account")
-            case "disable": try TestSupport.Session().run("UPDATE accounts SET disabled_at = now()")
+            case "disable": try DatabaseSession().run("UPDATE accounts SET disabled_at = now()")
             case "change the password":
                 let password: JSON = ["password": "another pass phrase", "confirmation": "another pass phrase"]
                 #expect(try await kim.send(.put, "/account/password", password).status == 200)
-            case "idle": try TestSupport.Session().run("UPDATE sessions SET last_seen_at = last_seen_at - idle_after")
-            default: try TestSupport.Session().run("UPDATE sessions SET ends_at = now()")
+            case "idle": try DatabaseSession().run("UPDATE sessions SET last_seen_at = last_seen_at - idle_after")
+            default: try DatabaseSession().run("UPDATE sessions SET ends_at = now()")
             }
             let refresh = try #require(answer.json["refresh_token"]?.string)
             #expect(try await shop.refresh(refresh).json["error"] == "invalid_grant")
@@ -461,7 +461,7 @@ struct TokenTests {
             #expect(redirect.query["code"] != nil && redirect.query["state"] == "a state &=?")
             #expect(try await open(uri).status == 400)
             let old = try await push()
-            try TestSupport.Session().letPass("61 seconds")
+            try DatabaseSession().letPass("61 seconds")
             #expect(try await open(old).status == 400)
         }
     }

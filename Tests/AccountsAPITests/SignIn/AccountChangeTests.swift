@@ -37,7 +37,7 @@ struct AccountChangeTests {
                 (.put, "/account/totp", ["code": "123456"]), (.delete, "/account/totp", nil),
                 (.post, "/account/recovery-codes", nil), (.delete, "/account", nil),
             ]
-            try TestSupport.Session().letPass("11 minutes")
+            try DatabaseSession().letPass("11 minutes")
             for (method, path, body) in changes {
                 let response = try await kim.send(method, path, body)
                 #expect(response.status == 403 && response.slug == "confirmation-required", "\(method) \(path)")
@@ -68,7 +68,7 @@ struct AccountChangeTests {
                 try await thief.send(.get, "/session").slug == "no-session",
                 "a copy of the old token does not work"
             )
-            #expect(try TestSupport.Session().query("SELECT FROM devices").count == 1)
+            #expect(try DatabaseSession().query("SELECT FROM devices").count == 1)
             #expect(try await other.send(.get, "/session").slug == "no-session")
             let code: JSON = ["code": .string(person.recoveryCodes[0])]
             #expect(try await pending.send(.put, "/session/recovery-code", code).slug == "no-session")
@@ -224,7 +224,7 @@ struct AccountChangeTests {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp(hasAuthenticator: true)
-            let database = try TestSupport.Session()
+            let database = try DatabaseSession()
             try database.run("UPDATE sessions SET assurance = 1, methods = 'pwd'")
             func stored() throws -> String {
                 try database.query(
@@ -254,7 +254,7 @@ struct AccountChangeTests {
     @Test func `no session of one factor begins while an authenticator is added`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
-            let (holder, observer) = (try TestSupport.Session(), try TestSupport.Session())
+            let (holder, observer) = (try DatabaseSession(), try DatabaseSession())
             try holder.run("BEGIN; SELECT 1 FROM accounts FOR UPDATE")
             async let response = Browser(site).signIn()
             try await observer.waitUntilSomebodyIsBlocked()
@@ -282,7 +282,7 @@ struct AccountChangeTests {
             #expect(try await kim.send(.delete, "/account").slug == "no-session")
             kim["signup"] = draft
             #expect(try await kim.send(.get, "/signup").json["reason"] == "account-erased")
-            let database = try TestSupport.Session()
+            let database = try DatabaseSession()
             let tables = try database.query(
                 "SELECT conrelid::regclass::text FROM pg_constraint WHERE confrelid = 'accounts'::regclass"
             ).map { try $0.decode(String.self) }

@@ -10,7 +10,7 @@ import Testing
 struct AccountConsentTests {
     /// The rows of `consents` or `past_consents`, such as `marketing: accepted 2026-11`.
     private func rows(of table: String) throws -> [String] {
-        try TestSupport.Session().query(
+        try DatabaseSession().query(
             SQL(
                 stringLiteral: """
                     SELECT field || ': ' || CASE WHEN accepted THEN 'accepted ' ELSE 'declined ' END || version
@@ -37,7 +37,7 @@ struct AccountConsentTests {
             #expect(withdrawn.status == 200)
             #expect(try rows(of: "consents").first == "marketing: declined 2026-11")
             #expect(try rows(of: "past_consents") == ["marketing: accepted 2026-11"])
-            let inOrder = try TestSupport.Session().number(
+            let inOrder = try DatabaseSession().number(
                 of: """
                     past_consents AS past JOIN consents AS now USING (account, field)
                      WHERE past.given_at < past.ended_at AND past.ended_at = now.given_at
@@ -175,7 +175,7 @@ struct AccountConsentTests {
             let kim = PageVisitor(site)
             _ = try await kim.fill(through: "terms")
             _ = try await kim.post("/signup/commit")
-            try TestSupport.Session().run("UPDATE consents SET version = '2025-01'")
+            try DatabaseSession().run("UPDATE consents SET version = '2025-01'")
             let form = try await kim.open("/account/terms")
             #expect(form.has("name=\"terms\" type=\"checkbox\"") && !form.has("type=\"checkbox\" checked"))
         }

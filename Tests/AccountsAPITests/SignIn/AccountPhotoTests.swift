@@ -10,7 +10,7 @@ struct AccountPhotoTests {
     private static let path = "/account/photos/photo"
 
     private func stored() throws -> [[UInt8]] {
-        try TestSupport.Session().query("SELECT image FROM photos").map { try $0.decode([UInt8].self) }
+        try DatabaseSession().query("SELECT image FROM photos").map { try $0.decode([UInt8].self) }
     }
 
     @Test func `a person adds a photo, replaces it and removes it`() async throws {

@@ -34,11 +34,11 @@ struct CommitSessionTests {
             try await kim.signUp()
             let (session, device) = (kim["session"], kim["device"])
             (kim["session"], kim["device"]) = (nil, nil)
-            try TestSupport.Session().letPass("9 minutes")
+            try DatabaseSession().letPass("9 minutes")
             let again = try await kim.send(.post, "/signup/commit")
             #expect(again.status == 200 && kim["session"] == session && kim["device"] == device)
-            #expect(try TestSupport.Session().query("SELECT FROM sessions").count == 1)
-            try TestSupport.Session().letPass("2 minutes")
+            #expect(try DatabaseSession().query("SELECT FROM sessions").count == 1)
+            try DatabaseSession().letPass("2 minutes")
             kim["session"] = nil
             let late = try await kim.send(.post, "/signup/commit")
             #expect(late.status == 200 && late.json["session"] == nil && kim["session"] == nil)
@@ -66,7 +66,7 @@ struct CommitSessionTests {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp()
-            let session = try TestSupport.Session()
+            let session = try DatabaseSession()
             let hash = try session.query("SELECT token_hash FROM sessions").only.decode([UInt8].self)
             let other = Token<Draft>(for: try #require(kim["signup"].flatMap { Token<Draft>($0) }).id)
             try session.query("UPDATE drafts SET token_hash = \(other.hash)")
@@ -96,7 +96,7 @@ struct CommitSessionTests {
             let commit = try #require(await kim.signUp().commit)
             #expect(commit.status == 201 && commit.json["session"] == nil)
             #expect(kim["session"] == nil && kim["device"] == nil)
-            #expect(try TestSupport.Session().query("SELECT FROM sessions").isEmpty)
+            #expect(try DatabaseSession().query("SELECT FROM sessions").isEmpty)
         }
     }
 

@@ -80,7 +80,7 @@ struct CredentialNoticeTests {
             #expect(try await kim.send(.delete, "/account/totp").status == 404)
             #expect(try await kim.send(.put, "/account/profile", ["username": "kim"]).status == 200)
             #expect(try await kim.send(.put, "/account/profile", ["username": "admin"]).status == 422)
-            try Session().run("UPDATE sessions SET auth_time = now() - interval '11 minutes'")
+            try DatabaseSession().run("UPDATE sessions SET auth_time = now() - interval '11 minutes'")
             #expect(try await kim.send(.delete, "/account").status == 403)
             let mails = try await Self.notices(after: count, site)
             #expect(mails.isEmpty)

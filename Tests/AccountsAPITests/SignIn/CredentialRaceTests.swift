@@ -69,7 +69,7 @@ struct CredentialRaceTests {
                 }
                 try await site.expectOnlySession(of: rival.browser, notOf: others, refusing: before)
                 password = rival.password
-                try Session().run("DELETE FROM sign_in_failures")
+                try DatabaseSession().run("DELETE FROM sign_in_failures")
             }
         }
     }
@@ -98,7 +98,7 @@ struct CredentialRaceTests {
                 #expect(factor.slug == "no-session", "the sign-in that waited for its second factor has ended")
             }
             try await site.expectOnlySession(of: rival.browser, notOf: [other], refusing: Self.old)
-            let waiting = try Session().number(of: "sign_ins")
+            let waiting = try DatabaseSession().number(of: "sign_ins")
             #expect(waiting == 0)
         }
     }
@@ -175,7 +175,7 @@ struct CredentialRaceTests {
                 let movers = try await Self.movers(site, round, from: address, shared)
                 let commits = try await atOnce(2) { try await movers[$0].browser.send(.post, "/email-change/commit") }
                 address = try await site.expectOneMove(movers, commits, from: address)
-                try Session().run("UPDATE address_changes SET changed_at = changed_at - interval '25 hours'")
+                try DatabaseSession().run("UPDATE address_changes SET changed_at = changed_at - interval '25 hours'")
             }
         }
     }
@@ -226,7 +226,7 @@ struct CredentialRaceTests {
     /// then the second one. PostgreSQL gives the lock to the act that has waited longer. An act must not lose its place, so
     /// the timeouts of the server must be long.
     private static func queued(_ first: @escaping Act, _ second: @escaping Act) async throws -> [Response] {
-        let (holder, observer) = (try Session(), try Session())
+        let (holder, observer) = (try DatabaseSession(), try DatabaseSession())
         try holder.run("BEGIN; SELECT FROM accounts FOR UPDATE")
         async let one = first()
         try await observer.waitUntilBlocked(1)
@@ -276,7 +276,7 @@ extension TestServer {
     /// Exactly one response is a success. Only the session and the password of its rival are valid.
     fileprivate func expectOneWinner(of rivals: [Rival], _ responses: [Response], loser slug: String) async throws {
         #expect(responses.filter { $0.status == 200 }.count == 1)
-        let sessions = try Session().number(of: "sessions")
+        let sessions = try DatabaseSession().number(of: "sessions")
         #expect(sessions == 1)
         for (rival, response) in zip(rivals, responses) {
             let hasWon = response.status == 200
@@ -285,7 +285,7 @@ extension TestServer {
             let signIn = try await Browser(self).signIn("kim", rival.password)
             #expect(hasWon ? signIn.status == 201 : signIn.slug == "sign-in-failed")
         }
-        try Session().run("DELETE FROM sign_in_failures")
+        try DatabaseSession().run("DELETE FROM sign_in_failures")
     }
 
     /// The session of the browser is the only one of the account, the others have none, and the password is refused.
@@ -294,7 +294,7 @@ extension TestServer {
         notOf others: [Browser],
         refusing password: String
     ) async throws {
-        let sessions = try Session().number(of: "sessions")
+        let sessions = try DatabaseSession().number(of: "sessions")
         #expect(sessions == 1)
         #expect(try await browser.send(.get, "/session").status == 200)
         for other in others { #expect(try await other.send(.get, "/session").slug == "no-session") }
@@ -311,7 +311,7 @@ extension TestServer {
         let winner = try #require(responses.firstIndex { $0.status == 200 })
         let loser = responses[1 - winner]
         #expect(loser.slug == "draft-expired" && loser.json["reason"] == "superseded")
-        let session = try Session()
+        let session = try DatabaseSession()
         let addresses = try session.query(
             "SELECT value FROM identifiers WHERE kind = 'email' AND reserved_until IS NULL"
         )
@@ -327,7 +327,7 @@ extension TestServer {
     }
 }
 
-extension TestSupport.Session {
+extension DatabaseSession {
     /// Waits until this number of sessions in this database wait for a lock.
     fileprivate func waitUntilBlocked(_ number: Int) async throws {
         try await wait(

@@ -31,11 +31,11 @@ struct ImportedPasswordTests {
     }
 
     private func secret() throws -> String {
-        try TestSupport.Session().query("SELECT secret FROM credentials").only.decode(String.self)
+        try DatabaseSession().query("SELECT secret FROM credentials").only.decode(String.self)
     }
 
     private func count(_ table: String) throws -> Int {
-        try TestSupport.Session().query(SQL(stringLiteral: "SELECT count(*) FROM \(table)")).only.decode(Int.self)
+        try DatabaseSession().query(SQL(stringLiteral: "SELECT count(*) FROM \(table)")).only.decode(Int.self)
     }
 
     @Test func `an imported password signs in, and is then hashed with Argon2id as all others`() async throws {
@@ -70,7 +70,7 @@ struct ImportedPasswordTests {
             let (kim, imported) = (Browser(site), try secret())
             _ = try await kim.signIn("kim", HashOfOtherTool.password)
             // Restores the imported hash, as if the sign-in had not been able to hash the password again.
-            try TestSupport.Session().query("UPDATE credentials SET secret = \(imported)")
+            try DatabaseSession().query("UPDATE credentials SET secret = \(imported)")
             let confirmed = try await kim.send(
                 .put,
                 "/session/confirm",
@@ -90,7 +90,7 @@ struct ImportedPasswordTests {
             #expect(try count("accounts") == 5 && count("identifiers") == 10 && count("credentials") == 5)
             let twice = try await run([line("lee@example.com", "lee"), line("lee@example.com", "lee")], on: site)
             #expect(twice == [.imported, .present])
-            let audit = try TestSupport.Session().query(
+            let audit = try DatabaseSession().query(
                 "SELECT count(DISTINCT subject) FROM audit WHERE act = 'import account' AND operator = 'mina'"
             )
             #expect(try audit.only.decode(Int.self) == 6)
@@ -161,7 +161,7 @@ struct ImportedPasswordTests {
                     .refused(["created_at: impossible_date"]), .refused(["this is not an object"]),
                 ]
             )
-            let stored = try TestSupport.Session().query("SELECT profile::text FROM accounts").only.decode(String.self)
+            let stored = try DatabaseSession().query("SELECT profile::text FROM accounts").only.decode(String.self)
             #expect(stored == #"{"display_name": "Lee"}"#)
         }
     }
@@ -172,7 +172,7 @@ struct ImportedPasswordTests {
                 [line("kim@example.com", "kim", [.init("email_verified", true)]), line("lee@example.com", "lee", [])],
                 on: site
             )
-            let proved = try TestSupport.Session().query(
+            let proved = try DatabaseSession().query(
                 "SELECT email_proved_at IS NOT DISTINCT FROM created_at FROM accounts ORDER BY email"
             )
             let areProved = try proved.map { row in try row.decode(Bool.self) }
@@ -217,7 +217,7 @@ struct ImportedPasswordTests {
                 async let imported = run([line("lee\(number)@example.com", name, [])], on: site)
                 let (commit, outcome) = try await (signedUp, imported[0])
                 #expect((commit == nil) == (outcome == .imported))
-                let owners = try TestSupport.Session().query("SELECT FROM identifiers WHERE value = \(name)")
+                let owners = try DatabaseSession().query("SELECT FROM identifiers WHERE value = \(name)")
                 #expect(owners.count == 1)
             }
             #expect(try count("accounts") == 10 && count("identifiers") == 20)

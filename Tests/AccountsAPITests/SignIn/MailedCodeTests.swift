@@ -81,7 +81,7 @@ struct MailedCodeTests {
             try await site.readyAccount()
             try await site.service.deliver()
             let mails = site.service.mailbox.mails.count
-            try TestSupport.Session().run("UPDATE accounts SET disabled_at = now()")
+            try DatabaseSession().run("UPDATE accounts SET disabled_at = now()")
             #expect(try await Browser(site).send(.post, "/session/code", ["identifier": "kim"]).status == 201)
             try await site.service.deliver()
             #expect(site.service.mailbox.mails.count == mails)
@@ -94,7 +94,7 @@ struct MailedCodeTests {
             func ask(_ browser: Browser) async throws -> JSON {
                 try await browser.send(.post, "/session/code", ["identifier": "kim"])
                 let code = try await site.service.readCode(for: Self.email)
-                try TestSupport.Session().letPass("1 minute")
+                try DatabaseSession().letPass("1 minute")
                 return ["code": .string(code)]
             }
             let (kim, other) = (Browser(site), Browser(site))
@@ -115,7 +115,7 @@ struct MailedCodeTests {
 
             let late = Browser(site)
             let lateCode = try await ask(late)
-            try TestSupport.Session().letPass("9 minutes")
+            try DatabaseSession().letPass("9 minutes")
             #expect(try await late.send(.put, "/session/code", lateCode).slug == "no-session")
         }
     }
@@ -126,7 +126,7 @@ struct MailedCodeTests {
                 let body: JSON = ["identifier": .string(identifier)]
                 #expect(try await Browser(site).send(.post, "/session/code", body).status == 201)
                 #expect(try await Browser(site).send(.post, "/session/code", body).status == 429)
-                try TestSupport.Session().letPass("1 minute")
+                try DatabaseSession().letPass("1 minute")
                 #expect(try await Browser(site).send(.post, "/session/code", body).status == 201)
             }
         }
@@ -139,14 +139,14 @@ struct MailedCodeTests {
         limits.byName[.guessesForAddress] = Limit(1, per: .seconds(86_400))
         try await TestServer.with(flow: Self.flow(), limits: limits) { site in
             try await site.readyAccount("lee@example.com", "lee2")
-            try TestSupport.Session().run("TRUNCATE limits")
+            try DatabaseSession().run("TRUNCATE limits")
             let body: JSON = ["identifier": "lee@example.com"]
             let stranger = Browser(site)
             #expect(try await stranger.send(.post, "/session/code", body).status == 201)
             #expect(try await stranger.send(.put, "/session/code", ["code": "000000"]).status == 422)
             try await site.service.deliver()
             let ticket = try site.service.mailbox.signInTicket(for: "lee@example.com")
-            try TestSupport.Session().letPass("2 minutes")
+            try DatabaseSession().letPass("2 minutes")
             let owner = Browser(site)
             #expect(try await owner.send(.post, "/session/code", body).status == 429)
             let redeemed = try await owner.send(.post, "/session/ticket", ["ticket": .string(ticket)])
@@ -167,7 +167,7 @@ struct MailedCodeTests {
         limits.byName[.mailsToAddress] = Limit(1, per: .seconds(86_400))
         try await TestServer.with(limits: limits) { site in
             try await site.readyAccount()
-            try TestSupport.Session().run("TRUNCATE limits")
+            try DatabaseSession().run("TRUNCATE limits")
             let stranger = site.visitor()
             try await stranger.start()
             #expect(try await stranger.put("email", ["email": .string(Self.email)]).status == 200)

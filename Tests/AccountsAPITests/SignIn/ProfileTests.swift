@@ -91,7 +91,7 @@ struct ProfileTests {
                 return all.sorted()
             }
             #expect(answers == [200, 422, 422, 422])
-            let rows = try Session().number(of: "identifiers WHERE kind = 'username'")
+            let rows = try DatabaseSession().number(of: "identifiers WHERE kind = 'username'")
             #expect(rows == 4)
         }
     }
@@ -183,7 +183,7 @@ struct ProfileTests {
         try await TestServer.with { site in
             let kim = Browser(site, userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
             try await kim.signUp()
-            try Session().run(
+            try DatabaseSession().run(
                 "INSERT INTO photos (account, field, type, image) SELECT id, 'photo', 'image/jpeg', 'JPEG' FROM accounts"
             )
             let export = try await kim.send(.get, "/account/export")
@@ -196,7 +196,7 @@ struct ProfileTests {
             let photo = try await kim.send(.get, "/account/photos/photo")
             #expect(photo.status == 200 && photo.body == "JPEG" && photo.headers[.contentType] == "image/jpeg")
             #expect(try await kim.send(.get, "/account/photos/other").status == 404)
-            try Session().run("UPDATE sessions SET auth_time = now() - interval '11 minutes'")
+            try DatabaseSession().run("UPDATE sessions SET auth_time = now() - interval '11 minutes'")
             #expect(try await kim.send(.get, "/account/export").slug == "confirmation-required")
         }
     }
@@ -221,11 +221,11 @@ struct ProfileTests {
             #expect(set.has("Authenticator app is on"))
             let other = try await kim.post("/account/authenticator/codes")
             #expect(other.status == 200 && other.has("<code>"))
-            try Session().run("UPDATE sessions SET auth_time = now() - interval '11 minutes'")
+            try DatabaseSession().run("UPDATE sessions SET auth_time = now() - interval '11 minutes'")
             #expect(try await kim.post("/account/authenticator/remove").path == "/account/confirm?authenticator")
             _ = try await kim.post("/account/confirm", "password=a+pass+phrase+of+mine&next=authenticator")
             #expect(try await kim.post("/account/authenticator/remove").path == "/account?authenticator-removed")
-            let rows = try Session().number(of: "authenticators")
+            let rows = try DatabaseSession().number(of: "authenticators")
             #expect(rows == 0)
         }
     }
@@ -244,7 +244,7 @@ struct ProfileTests {
             let saved = try await kim.post("/account/profile", "username=kim&display_name=Kim+K&introduction=")
             #expect(saved.path == "/account?saved" && saved.has("Your changes are saved.") && saved.has("Kim K"))
             #expect(try await kim.open("/account/nowhere").status == 404)
-            try Session().run("UPDATE sessions SET auth_time = now() - interval '11 minutes'")
+            try DatabaseSession().run("UPDATE sessions SET auth_time = now() - interval '11 minutes'")
             #expect(try await kim.open("/account/export").path == "/account/confirm?export")
         }
     }

@@ -55,10 +55,10 @@ struct SecondFactorTests {
             let person = try await Browser(site).signUp(hasAuthenticator: true)
             let kim = Browser(site)
             _ = try await kim.signIn()
-            try TestSupport.Session().run("UPDATE authenticators SET sealed = ''")
+            try DatabaseSession().run("UPDATE authenticators SET sealed = ''")
             let response = try await kim.send(.put, "/session/totp", ["code": .string(person.code)])
             #expect(response.status == 503 && response.slug == "unavailable")
-            let account = try TestSupport.Session().query("SELECT id::text FROM accounts").only.decode(String.self)
+            let account = try DatabaseSession().query("SELECT id::text FROM accounts").only.decode(String.self)
             let errors = site.log.lines.filter { $0["level"] == "error" }
             #expect(errors.map { $0["message"] } == ["no key in the key ring decrypts an authenticator"])
             #expect(errors.map { $0["account"]?.string } == [account])
@@ -75,7 +75,7 @@ struct SecondFactorTests {
             #expect(response.status == 200 && response.json["session"]?["assurance"] == "aal2")
             let new = try #require(response.json["recovery_code"]?.string)
             #expect(new.count == person.recoveryCodes[3].count && !person.recoveryCodes.contains(new))
-            let count = try TestSupport.Session().query("SELECT count(*) FROM recovery_codes").only
+            let count = try DatabaseSession().query("SELECT count(*) FROM recovery_codes").only
             #expect(try count.decode(Int.self) == 10)
             for (code, status) in [(typed, 422), (new, 200)] {
                 let other = Browser(site)
@@ -116,7 +116,7 @@ struct SecondFactorTests {
             let late = try await kim.send(.put, "/session/totp", ["code": .string(person.code)])
             #expect(late.slug == "no-session")
             _ = try await kim.signIn()
-            try TestSupport.Session().letPass("10 minutes")
+            try DatabaseSession().letPass("10 minutes")
             let expired = try await kim.send(.put, "/session/recovery-code", ["code": .string(person.recoveryCodes[0])])
             #expect(expired.slug == "no-session")
         }
@@ -145,7 +145,7 @@ struct SecondFactorTests {
     @Test func `a server that cannot decrypt the authenticator answers 503`() async throws {
         try await TestServer.with { site in
             try await Browser(site).signUp(hasAuthenticator: true)
-            try TestSupport.Session().run("UPDATE authenticators SET sealed = 'x'")
+            try DatabaseSession().run("UPDATE authenticators SET sealed = 'x'")
             let kim = Browser(site)
             _ = try await kim.signIn()
             #expect(try await kim.send(.put, "/session/totp", ["code": "123456"]).status == 503)

@@ -21,7 +21,7 @@ struct SessionLifeTests {
             let kim = Browser(site)
             _ = try await kim.signIn(keep: keep)
             for (pause, status) in visits {
-                try TestSupport.Session().letPass(pause)
+                try DatabaseSession().letPass(pause)
                 let response = try await kim.send(.get, "/session")
                 #expect(response.status == status, "after \(pause)")
                 if status == 401 { #expect(response.json["reason"] == "unknown") }
@@ -35,7 +35,7 @@ struct SessionLifeTests {
         try await TestServer.with { site in
             let kim = Browser(site)
             try await kim.signUp(hasAuthenticator: true)
-            let session = try TestSupport.Session()
+            let session = try DatabaseSession()
             try session.letPass("61 minutes")
             let idle = try await kim.send(.get, "/session")
             #expect(idle.status == 401 && idle.json["reason"] == "idle")
@@ -58,7 +58,7 @@ struct SessionLifeTests {
     @Test func `the time of the last visit is written at most once a minute`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
-            let (kim, session) = (Browser(site), try TestSupport.Session())
+            let (kim, session) = (Browser(site), try DatabaseSession())
             _ = try await kim.signIn()
             func version() throws -> String {
                 try session.query("SELECT xmin::text || last_seen_at FROM sessions").only.decode(String.self)
@@ -80,7 +80,7 @@ struct SessionLifeTests {
             try await site.readyAccount()
             let kim = Browser(site)
             _ = try await kim.signIn()
-            let (holder, observer) = (try TestSupport.Session(), try TestSupport.Session())
+            let (holder, observer) = (try DatabaseSession(), try DatabaseSession())
             try holder.lockTables()
             let (trips, statements) = (metrics.exchanges.total("_count"), metrics.groups.total("_sum"))
             for _ in 1...3 { #expect(try await kim.send(.get, "/session").status == 200) }
@@ -105,14 +105,14 @@ struct SessionLifeTests {
             let kim = Browser(site)
             let before = try await kim.signIn()
             let token = kim["session"]
-            try TestSupport.Session().letPass("20 hours")
+            try DatabaseSession().letPass("20 hours")
             let wrong = try await kim.send(.put, "/session/confirm", ["password": "not the pass phrase"])
             #expect(wrong.status == 422 && wrong.refusals == ["password:password_wrong"])
             let response = try await kim.send(.put, "/session/confirm", ["password": "a pass phrase of mine"])
             #expect(response.status == 200)
             #expect(response.json["session"]?["id"] == before.json["session"]?["id"])
             #expect(kim["session"] != token)
-            try TestSupport.Session().letPass("20 hours")
+            try DatabaseSession().letPass("20 hours")
             #expect(try await kim.send(.get, "/session").status == 200, "the confirmation starts a new day")
             kim["session"] = token
             #expect(try await kim.send(.get, "/session").slug == "no-session")
@@ -124,7 +124,7 @@ struct SessionLifeTests {
             let kim = Browser(site)
             let person = try await kim.signUp(hasAuthenticator: true)
             try site.forgetUsedCodes()
-            try TestSupport.Session().run(
+            try DatabaseSession().run(
                 "UPDATE sessions SET assurance = 1, methods = 'pwd', is_kept = true, ends_at = now() + interval '30 days'"
             )
             let wrong: JSON = ["code": person.code == "000000" ? "000001" : "000000"]
@@ -132,7 +132,7 @@ struct SessionLifeTests {
             let raised = try await kim.send(.put, "/session/confirm", ["code": .string(person.code)])
             #expect(raised.json["session"]?["assurance"] == "aal2")
             #expect(raised.json["session"]?["amr"] == ["pwd", "otp", "mfa"])
-            try TestSupport.Session().letPass("24 hours")
+            try DatabaseSession().letPass("24 hours")
             #expect(try await kim.send(.get, "/session").status == 401)
         }
     }
@@ -232,7 +232,7 @@ struct SessionLifeTests {
     @Test func `the sessions of a disabled or erased account are refused at once`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
-            let (kim, session) = (Browser(site), try TestSupport.Session())
+            let (kim, session) = (Browser(site), try DatabaseSession())
             _ = try await kim.signIn()
             try session.run("UPDATE accounts SET disabled_at = now()")
             #expect(try await kim.send(.get, "/session").slug == "no-session")
@@ -249,7 +249,7 @@ struct SessionLifeTests {
     @Test func `an account keeps the hundred sessions that were used last`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
-            let (kim, session) = (Browser(site), try TestSupport.Session())
+            let (kim, session) = (Browser(site), try DatabaseSession())
             _ = try await kim.signIn()
             try session.run(
                 """
@@ -268,7 +268,7 @@ struct SessionLifeTests {
             try await site.readyAccount()
             let kim = Browser(site, userAgent: "Rarely Used Browser 1.0")
             _ = try await kim.signIn()
-            let stored = try TestSupport.Session().query(
+            let stored = try DatabaseSession().query(
                 "SELECT string_agg(s::text, '') || (SELECT string_agg(d::text, '') FROM devices AS d) FROM sessions AS s"
             ).only.decode(String.self)
             let bytes = Array("Rarely Used".utf8).map { String($0, radix: 16) }.joined()
@@ -286,7 +286,7 @@ extension Histogram {
     }
 }
 
-extension TestSupport.Session {
+extension DatabaseSession {
     /// Begins a transaction that lets other sessions read all tables, but neither write nor lock a row.
     fileprivate func lockTables() throws {
         let tables = try query(

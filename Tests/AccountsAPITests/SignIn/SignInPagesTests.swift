@@ -64,7 +64,7 @@ struct SignInPagesTests {
             let kim = PageVisitor(site)
             _ = try await kim.post("/sign-in", Self.right)
             #expect(try await kim.open("/sign-in/code").path == "/sign-in/second-factor")
-            try TestSupport.Session().letPass("11 minutes")
+            try DatabaseSession().letPass("11 minutes")
             #expect(try await kim.open("/sign-in/second-factor").path == "/sign-in?over")
             _ = try await kim.post("/sign-in/mail", "identifier=kim")
             #expect(try await kim.open("/sign-in/second-factor").path == "/sign-in/code")
@@ -198,7 +198,7 @@ struct SignInPagesTests {
             try await site.readyAccount()
             let (kim, other) = (PageVisitor(site), PageVisitor(site))
             for visitor in [kim, other] { _ = try await visitor.post("/sign-in", Self.right) }
-            try TestSupport.Session().letPass("11 minutes")
+            try DatabaseSession().letPass("11 minutes")
             let asked = try await kim.open("/account/password")
             #expect(asked.path == "/account/confirm?password" && asked.has("value=\"password\""))
             let wrong = try await kim.post("/account/confirm", "next=password&password=not+it")
@@ -279,7 +279,7 @@ struct SignInPagesTests {
                 let kim = PageVisitor(site)
                 _ = try await kim.post("/sign-in", Self.right)
                 _ = try await kim.post("/sign-in/second-factor", "code=\(person.code)")
-                try TestSupport.Session().letPass("61 minutes")
+                try DatabaseSession().letPass("61 minutes")
                 let idle = try await kim.open("/account")
                 #expect(
                     idle.path == "/account/confirm" && idle.has("/account/sign-out") && !idle.has("href=\"/account\"")
@@ -355,7 +355,7 @@ struct SignInPagesTests {
             let id = try #require(page.html.firstMatch(of: /name="session" value="([0-9a-f-]{36})"/)?.1)
             let one = try await kim.post("/account/sign-out", "session=\(id)")
             #expect(one.path == "/account?signed-out-there" && one.has("That device has been signed out."))
-            #expect(try TestSupport.Session().query("SELECT FROM sessions").count == 2)
+            #expect(try DatabaseSession().query("SELECT FROM sessions").count == 2)
             let rest = try await kim.post("/account/sign-out", "session=others")
             #expect(rest.path == "/account?signed-out-others")
             #expect(rest.has("All your other devices have been signed out."))
@@ -363,7 +363,7 @@ struct SignInPagesTests {
                 let ended = try await visitor.open("/account")
                 #expect(ended.path == "/sign-in?ended" && ended.has("You&#39;ve been signed out."))
             }
-            #expect(try TestSupport.Session().query("SELECT FROM sessions").count == 1)
+            #expect(try DatabaseSession().query("SELECT FROM sessions").count == 1)
             #expect(try await kim.post("/account/sign-out", "session=x").path == "/account")
         }
     }
@@ -384,7 +384,7 @@ struct SignInPagesTests {
             let last = try await kim.post("/account/erase")
             #expect(last.status == 200 && last.has("<h1>\(end)</h1>") && last.has("href=\"/signup\""))
             #expect(last.headers[.clearSiteData] != nil)
-            #expect(try TestSupport.Session().query("SELECT FROM accounts").isEmpty)
+            #expect(try DatabaseSession().query("SELECT FROM accounts").isEmpty)
             #expect(try await kim.open("/account").path == "/sign-in")
         }
     }

@@ -14,7 +14,7 @@ struct SignInRaceTests {
             try await site.weakenPassword()
             let statuses = try await atOnce(5) { _ in try await Browser(site).signIn().status }
             #expect(statuses == [201, 201, 201, 201, 201])
-            #expect(try TestSupport.Session().query("SELECT FROM sign_in_failures WHERE count > 0").isEmpty)
+            #expect(try DatabaseSession().query("SELECT FROM sign_in_failures WHERE count > 0").isEmpty)
         }
     }
 
@@ -49,9 +49,9 @@ struct SignInRaceTests {
                 return try await browser.send(.put, "/session/\(path)", ["code": .string(code)]).status
             }
             #expect(statuses.filter { $0 == 200 }.count == 1)
-            let sessions = try TestSupport.Session().query("SELECT count(*) FROM sessions").only.decode(Int.self)
+            let sessions = try DatabaseSession().query("SELECT count(*) FROM sessions").only.decode(Int.self)
             #expect(sessions == 2, "one of the commit, one of the sign-in")
-            let codes = try TestSupport.Session().query("SELECT digest FROM recovery_codes").count
+            let codes = try DatabaseSession().query("SELECT digest FROM recovery_codes").count
             #expect(codes == 10)
         }
     }
@@ -82,7 +82,7 @@ struct SignInRaceTests {
                 if number == 3 { return try await kim.send(.put, "/account/password", new).status }
                 return try await Browser(site).signIn().status
             }
-            let sessions = try TestSupport.Session().query("SELECT count(*) FROM sessions").only.decode(Int.self)
+            let sessions = try DatabaseSession().query("SELECT count(*) FROM sessions").only.decode(Int.self)
             #expect(sessions == 1)
             #expect(try await kim.send(.get, "/session").status == 200)
         }
@@ -105,6 +105,6 @@ extension TestServer {
         defer { pool.shutdown() }
         guard case .secret(let password) = FieldAnswer.password("a pass phrase of mine") else { throw Missing() }
         let old = try await pool.hash(password, pepper: pepper)
-        try TestSupport.Session().query("UPDATE credentials SET secret = \(old.rawValue)")
+        try DatabaseSession().query("UPDATE credentials SET secret = \(old.rawValue)")
     }
 }

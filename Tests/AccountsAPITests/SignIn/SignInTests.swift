@@ -112,7 +112,7 @@ struct SignInTests {
         try await TestServer.with { site in
             try await site.readyAccount()
             try await site.readyAccount("lee@example.com", "lee")
-            try TestSupport.Session().run("UPDATE accounts SET disabled_at = now() WHERE username = 'lee'")
+            try DatabaseSession().run("UPDATE accounts SET disabled_at = now() WHERE username = 'lee'")
             let attempts = [
                 ("kim@example.com", "not the pass phrase"), ("kim", "not the pass phrase"),
                 ("nobody@example.com", "a pass phrase of mine"), ("nobody", "a pass phrase of mine"),
@@ -190,7 +190,7 @@ struct SignInTests {
         try await TestServer.with { site in
             try await site.readyAccount()
             try await site.weakenPassword()
-            let database = try TestSupport.Session()
+            let database = try DatabaseSession()
             let old = try database.query("SELECT secret FROM credentials").only.decode(String.self)
             #expect(try await Browser(site).signIn("kim", "another pass phrase").status == 401)
             #expect(try database.query("SELECT secret FROM credentials").only.decode(String.self) == old)
@@ -211,7 +211,7 @@ struct SignInTests {
             try await site.readyAccount()
             try await site.storePassword(pepper: hasOtherPepper ? KeyRing(second).pepper : nil)
             #expect(try await Browser(site).signIn().status == 201)
-            let stored = try TestSupport.Session().query("SELECT secret FROM credentials").only.decode(String.self)
+            let stored = try DatabaseSession().query("SELECT secret FROM credentials").only.decode(String.self)
             #expect(try PHCString(stored).keyID == KeyRing(first).pepper?.id)
             #expect(try await Browser(site).signIn().status == 201)
         }
@@ -222,7 +222,7 @@ struct SignInTests {
         try await TestServer.with { site in
             try await site.readyAccount()
             let hash = "\(head)$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
-            try TestSupport.Session().query("UPDATE credentials SET secret = \(hash)")
+            try DatabaseSession().query("UPDATE credentials SET secret = \(hash)")
             #expect(try await Browser(site).signIn().slug == "sign-in-failed")
         }
     }
@@ -232,7 +232,7 @@ struct SignInTests {
             try await site.readyAccount()
             let kim = Browser(site)
             #expect(try await kim.signIn().status == 201)
-            let database = try TestSupport.Session()
+            let database = try DatabaseSession()
             let secret = try database.query("SELECT secret FROM credentials").only.decode(String.self)
             let hash =
                 "$argon2id$v=19$m=7168,t=5,p=1,keyid=AAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAA$\(String(repeating: "A", count: 43))"
@@ -272,7 +272,7 @@ struct SignInTests {
                     ["password": "a pass phrase of mine"]
                 )
                 #expect(confirmed.status == 503)
-                #expect(try TestSupport.Session().number(of: "sessions WHERE failures = 0") == 1)
+                #expect(try DatabaseSession().number(of: "sessions WHERE failures = 0") == 1)
                 gate.signal()
                 _ = try await held.value
             }
@@ -282,10 +282,10 @@ struct SignInTests {
     @Test func `a password that changes during its check does not sign in`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
-            let database = try TestSupport.Session()
+            let database = try DatabaseSession()
             try database.run("BEGIN; SELECT 1 FROM credentials FOR UPDATE")
             async let response = Browser(site).signIn()
-            let observer = try TestSupport.Session()
+            let observer = try DatabaseSession()
             try await observer.waitUntilSomebodyIsBlocked()
             try database.run("UPDATE credentials SET secret = secret || 'x'; COMMIT")
             #expect(try await response.slug == "sign-in-failed")
@@ -351,7 +351,7 @@ extension TestServer {
     /// The counts of the step `sign-in` in the funnel, such as `default@1 entered 1`.
     fileprivate func firstSignIns() async throws -> [String] {
         try await service.signups.funnel.flush(to: service.database)
-        let rows = try TestSupport.Session().query(
+        let rows = try DatabaseSession().query(
             """
             SELECT format('%s %s %s', flow, outcome, sum(count)) FROM funnel_daily WHERE step = 'sign-in'
              GROUP BY flow, outcome ORDER BY 1

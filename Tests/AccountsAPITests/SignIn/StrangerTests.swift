@@ -45,7 +45,7 @@ struct StrangerTests {
             #expect(slugs.filter { $0 == "sign-in-failed" }.count == 10)
             #expect(try await stranger.signIn("kim").slug == "code-required")
             #expect(try await Stranger(site, at: "2001:db8:2::1").signIn().slug == "session")
-            try TestSupport.Session().letPass("61 minutes")
+            try DatabaseSession().letPass("61 minutes")
             #expect(try await stranger.signIn("kim").slug == "session")
         }
     }
@@ -58,7 +58,7 @@ struct StrangerTests {
                 for _ in 1...9 { _ = try await kim.signIn("kim", Self.wrong) }
                 #expect(try await kim.signIn("kim").status == 201, "round \(round)")
             }
-            let counts = try TestSupport.Session().query("SELECT count FROM sign_in_failures").only.decode(Int.self)
+            let counts = try DatabaseSession().query("SELECT count FROM sign_in_failures").only.decode(Int.self)
             #expect(counts == 9, "failures before the device was known stay")
         }
     }
@@ -144,9 +144,9 @@ struct StrangerTests {
             for number in 0..<51 {
                 _ = try await Stranger(site, at: "198.51.100.\(number)").signIn("kim", Self.wrong)
             }
-            try TestSupport.Session().letPass("29 days")
+            try DatabaseSession().letPass("29 days")
             #expect(try await Stranger(site, at: "192.0.2.1").signIn("kim").slug == "code-required")
-            try TestSupport.Session().letPass("30 days 1 minute")
+            try DatabaseSession().letPass("30 days 1 minute")
             #expect(try await Stranger(site, at: "192.0.2.1").signIn("kim").slug == "session")
         }
     }

@@ -28,7 +28,7 @@ struct WaysInTests {
             case "recovery": try await kim.recover()
             default:
                 // Restoring the address removes an app that was added shortly before the change, so this one is older.
-                try Session().run("UPDATE authenticators SET created_at = now() - interval '8 days'")
+                try DatabaseSession().run("UPDATE authenticators SET created_at = now() - interval '8 days'")
                 try await owner.moveAddress(to: "kim@example.net")
                 try await site.service.deliver()
                 let token = JSON.string(try site.service.mailbox.undoToken(for: Self.email))
@@ -84,7 +84,7 @@ struct WaysInTests {
         let flow = try standardFlow(with: "").replacing("    optional: true\n", with: "")
         try await TestServer.with(flow: flow) { site in
             try await Browser(site).signUp(hasAuthenticator: true)
-            try Session().run("DELETE FROM recovery_codes; DELETE FROM authenticators")
+            try DatabaseSession().run("DELETE FROM recovery_codes; DELETE FROM authenticators")
             let next: JSON = ["step": "authenticator", "href": "/account/totp"]
             let kim = Browser(site)
             #expect(try await kim.signIn().json["next"] == next)
@@ -168,7 +168,7 @@ struct WaysInTests {
             try await Browser(site).send(.post, "/session/code", ["identifier": "kim"])
             try await site.service.deliver()
             let ticket = try site.service.mailbox.signInTicket(for: "kim@example.net")
-            let before = try Session().number(of: "sessions")
+            let before = try DatabaseSession().number(of: "sessions")
             for path in [
                 "/sign-in", "/sign-in/mail", "/sign-in/code", "/sign-in/second-factor", "/sign-in/recovery-code",
                 "/session/ticket?ticket=\(ticket)", "/email-change/undo", "/recovery", "/account",
@@ -178,7 +178,7 @@ struct WaysInTests {
                 #expect(response.status < 400, "\(path)")
                 #expect(!response.headers[values: .setCookie].contains { $0.hasPrefix("session=") }, "\(path)")
             }
-            let after = try Session().number(of: "sessions")
+            let after = try DatabaseSession().number(of: "sessions")
             #expect(after == before)
         }
     }
@@ -191,10 +191,10 @@ struct WaysInTests {
             _ = try await factor.signIn()
             try await mailed.send(.post, "/session/code", ["identifier": "kim"])
             let code = try await site.service.readCode(for: Self.email)
-            try Session().run("UPDATE accounts SET disabled_at = now()")
+            try DatabaseSession().run("UPDATE accounts SET disabled_at = now()")
             #expect(try await factor.send(.put, "/session/totp", ["code": .string(person.code)]).slug == "no-session")
             #expect(try await mailed.send(.put, "/session/code", ["code": .string(code)]).slug == "no-session")
-            let sessions = try Session().number(of: "sessions")
+            let sessions = try DatabaseSession().number(of: "sessions")
             #expect(sessions == 1, "only the session of the sign-up is left")
         }
     }

@@ -117,7 +117,7 @@ struct SignedUp {
 extension TestServer {
     /// Makes the server forget the last accepted code of every app, so that the current code is accepted again.
     func forgetUsedCodes() throws {
-        try TestSupport.Session().run("UPDATE authenticators SET last_step = 0")
+        try DatabaseSession().run("UPDATE authenticators SET last_step = 0")
     }
 }
 

@@ -12,7 +12,7 @@ struct Installation {
         try await Cluster.withRunning { cluster in
             let blocks = try setup()
             try #require(blocks.count == 3)
-            let administrator = try TestSupport.Session(to: cluster.conninfo)
+            let administrator = try DatabaseSession(to: cluster.conninfo)
             for statement in blocks[0] { try administrator.run(statement) }
             let installation = Installation(base: cluster.conninfo + " dbname=accounts")
             for statement in blocks[1] { try installation.session(as: "accounts").run(statement) }
@@ -38,7 +38,7 @@ struct Installation {
 
     func conninfo(as role: String) -> String { "\(base) user=\(role)" }
 
-    func session(as role: String) throws -> TestSupport.Session { try TestSupport.Session(to: conninfo(as: role)) }
+    func session(as role: String) throws -> DatabaseSession { try DatabaseSession(to: conninfo(as: role)) }
 
     func migrate() async throws {
         let conninfo = conninfo(as: "accounts_owner")

@@ -46,7 +46,7 @@ struct JapaneseTests {
             #expect(try await kim.post("/signup/commit").has("アカウントを作成しました"))
             try await site.service.deliver()
             #expect(site.service.mailbox.mails(to: "kim@example.com").last?.subject == "【Acme】ご登録ありがとうございます")
-            let locale = try TestSupport.Session().query("SELECT locale FROM accounts")
+            let locale = try DatabaseSession().query("SELECT locale FROM accounts")
             #expect(try locale.only.decode(String.self) == "ja")
         }
     }

@@ -8,10 +8,10 @@ import Testing
 
 @Suite("Parallel delivery", .freshDatabase, .timeLimit(.minutes(5)))
 struct OutboxSenderTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     /// A sender whose deliveries last until the test ends them.

@@ -6,10 +6,10 @@ import Testing
 
 @Suite("The outbox", .freshDatabase, .timeLimit(.minutes(5)))
 struct OutboxTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     // MARK: - Delivery

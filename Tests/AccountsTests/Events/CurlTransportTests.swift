@@ -126,7 +126,7 @@ struct WebhookReceiverTests {
                 logger: .silent
             )
             _ = try await service.signups.commit(service.readyDraft())
-            let session = try TestSupport.Session()
+            let session = try DatabaseSession()
             try session.run("UPDATE accounts SET username = 'mina'")
             while try await sender.deliverDue() > 0 {}
             transport.shutdown()

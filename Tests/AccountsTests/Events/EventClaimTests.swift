@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Claims on deliveries", .freshDatabase)
 struct EventClaimTests {
-    private let session: TestSupport.Session
+    private let session: DatabaseSession
     private let shop = EventSubscriber(
         id: "shop",
         eventTypes: ["account.updated"],
@@ -14,7 +14,7 @@ struct EventClaimTests {
     )
 
     init() throws {
-        session = try TestSupport.Session()
+        session = try DatabaseSession()
     }
 
     /// The ways in which an operator can repeat a delivery.

@@ -6,14 +6,14 @@ import Testing
 
 @Suite("The list of events", .freshDatabase)
 struct EventListTests {
-    private let session: TestSupport.Session
+    private let session: DatabaseSession
     private let shop = EventSubscriber(id: "shop", eventTypes: ["account.updated"])
 
     init() throws {
-        session = try TestSupport.Session()
+        session = try DatabaseSession()
     }
 
-    private func cause(_ type: String = "account.updated", _ connection: TestSupport.Session? = nil) throws -> String {
+    private func cause(_ type: String = "account.updated", _ connection: DatabaseSession? = nil) throws -> String {
         let account = ID<Account>()
         try (connection ?? session).query("SELECT write_event(\(account), \(type))")
         return "\(account)"
@@ -100,7 +100,7 @@ struct EventListTests {
     @Test func `an event that is committed late is not skipped`() async throws {
         try await TestSignups.with { service in
             try await service.database.store([shop])
-            let slow = try TestSupport.Session()
+            let slow = try DatabaseSession()
             try slow.run("BEGIN")
             let late = try cause("account.updated", slow)
             let early = try cause()
@@ -125,7 +125,7 @@ struct EventListTests {
             #expect(accounts(first.events) == [wanted] && first.next.text.hasSuffix(last) && !first.mayHaveMore)
 
             // The cursor does not skip an event that is committed late.
-            let slow = try TestSupport.Session()
+            let slow = try DatabaseSession()
             try slow.run("BEGIN")
             let late = try cause("account.updated", slow)
             _ = try cause("account.erased")
@@ -197,7 +197,7 @@ struct EventListTests {
             #expect(latest.map { "\($0.account)" } == Array(caused.suffix(2)))
             #expect(erased.map { "\($0.account)" } == Array(caused.suffix(1)))
 
-            let slow = try TestSupport.Session()
+            let slow = try DatabaseSession()
             try slow.run("BEGIN")
             let late = try cause("account.updated", slow)
             let early = try cause()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Events as an operator sees them", .freshDatabase)
 struct EventOperatorTests {
-    private let session: TestSupport.Session
+    private let session: DatabaseSession
     private let shop = EventSubscriber(
         id: "shop",
         eventTypes: ["account.updated"],
@@ -14,7 +14,7 @@ struct EventOperatorTests {
     )
 
     init() throws {
-        session = try TestSupport.Session()
+        session = try DatabaseSession()
     }
 
     @Test func `a retry of all events switches the webhook on, and makes all its deliveries due now`() async throws {

@@ -12,11 +12,11 @@ struct EventSenderTests {
     private static let next = "whsec_" + Data(repeating: 2, count: 32).base64EncodedString()
     private static let seed = "whsk_" + Data(repeating: 3, count: 32).base64EncodedString()
 
-    private let session: TestSupport.Session
+    private let session: DatabaseSession
     private let transport = TestTransport()
 
     init() throws {
-        session = try TestSupport.Session()
+        session = try DatabaseSession()
     }
 
     private static func subscriber(_ id: String, _ secrets: [String] = [secret]) throws -> EventSubscriber {

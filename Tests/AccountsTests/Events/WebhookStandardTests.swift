@@ -8,11 +8,11 @@ import Testing
 /// The requirements of Standard Webhooks 1.0.0 for a single webhook. ``EventSenderTests`` tests the order and retries.
 @Suite("The form of a webhook", .freshDatabase)
 struct WebhookStandardTests {
-    private let session: TestSupport.Session
+    private let session: DatabaseSession
     private let transport = TestTransport()
 
     init() throws {
-        session = try TestSupport.Session()
+        session = try DatabaseSession()
     }
 
     /// An endpoint whose secret consists of 32 times this byte.

@@ -42,7 +42,7 @@ struct ImportedKindsTests {
             } throws: { error in
                 if case SignInError.hashing(.rejected(.busy)) = error { true } else { false }
             }
-            try Session().run("DELETE FROM accounts WHERE username = 'kim'")
+            try DatabaseSession().run("DELETE FROM accounts WHERE username = 'kim'")
             try await sessions.importedKinds.refresh()
             #expect(sessions.importedKinds.kinds.count == 1 && sessions.importedKinds.slowest > .zero)
         }

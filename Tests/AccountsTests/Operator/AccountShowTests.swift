@@ -5,10 +5,10 @@ import Testing
 
 @Suite("An account as an operator sees it", .freshDatabase)
 struct AccountShowTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     /// The names of the tables that refer to accounts, except `identifiers`, which belongs to no kind of field.

@@ -5,10 +5,10 @@ import Testing
 
 @Suite("What an erasure would erase", .freshDatabase)
 struct ErasePreviewTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     @Test func `the preview counts the rows of every table that goes with an account`() throws {

@@ -8,10 +8,10 @@ import Testing
 struct KeyRotationTests {
     private static let new = "new:v2:" + Data(repeating: 9, count: 32).base64EncodedString()
     private static let both = "\(new),\(TestSignups.keys)"
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     @Test func `only passwords need the old key after the rotation`() async throws {

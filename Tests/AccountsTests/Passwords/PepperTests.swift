@@ -9,10 +9,10 @@ struct PepperTests {
     private static let second = "k2:v2:" + Data(repeating: 2, count: 32).base64EncodedString()
     private static let first = "k1:" + Data(repeating: 1, count: 32).base64EncodedString()
     private static let cheap = Argon2Tests.cheap
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     @Test func `a hash does not verify without its pepper, even if the id is cut from the string`() throws {

@@ -6,10 +6,10 @@ import Testing
 
 @Suite("The database client", .emptyDatabase, .timeLimit(.minutes(5)))
 struct DatabaseTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
         try session.run("CREATE TABLE notes (id int8 CONSTRAINT notes_key PRIMARY KEY, text text)")
     }
 
@@ -60,7 +60,7 @@ struct DatabaseTests {
 
     @Test func `a statement after a row lock sees the newest row`() async throws {
         try session.run("INSERT INTO notes VALUES (1, 'old')")
-        let holder = try Session()
+        let holder = try DatabaseSession()
         try holder.run("BEGIN; UPDATE notes SET text = 'new'")
         try await withDatabase { database in
             let reading = Task {
@@ -77,7 +77,7 @@ struct DatabaseTests {
 
     @Test func `transactions that wait for a locked row leave a connection to others`() async throws {
         try session.run("INSERT INTO notes VALUES (1), (2)")
-        let holder = try Session()
+        let holder = try DatabaseSession()
         try holder.run("BEGIN; SELECT FROM notes WHERE id = 1 FOR UPDATE")
         try await withDatabase(connections: 5) { database in
             let update: SQL = "UPDATE notes SET text = 'a' WHERE id = 1 RETURNING id"

@@ -6,10 +6,10 @@ import Testing
 
 @Suite("Lanes and groups", .emptyDatabase, .timeLimit(.minutes(5)))
 struct LaneTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
         try session.run(
             """
             CREATE TABLE parents (id int8 PRIMARY KEY);
@@ -201,7 +201,7 @@ struct LaneTests {
 
     @Test func `a caller is answered at the deadline, whether its statement was sent or not`() async throws {
         try await LaneUnderTest.lend { lane in
-            let gate = try Session()
+            let gate = try DatabaseSession()
             try gate.run("SELECT pg_advisory_lock(1)")
             let sent = lane.submit("INSERT INTO notes (id) SELECT 1 FROM pg_advisory_xact_lock(1)")
             try await gate.waitUntilSomebodyIsBlocked()
@@ -217,7 +217,7 @@ struct LaneTests {
     }
 
     @Test func `a locked table delays a group only a few times`() async throws {
-        let holder = try Session()
+        let holder = try DatabaseSession()
         try holder.run("BEGIN; LOCK TABLE notes")
         try await LaneUnderTest.lend(lockTimeout: .milliseconds(50)) { lane in
             let jobs = try await lane.submitTogether { lane in (0..<20).map { _ in lane.submit("SELECT FROM notes") } }
@@ -237,7 +237,7 @@ struct LaneTests {
         async throws
     {
         try session.run("INSERT INTO parents VALUES (1)")
-        let (holder, parking) = (try Session(), LaneQueue(capacity: 10, lanes: 2, groupLimit: 1))
+        let (holder, parking) = (try DatabaseSession(), LaneQueue(capacity: 10, lanes: 2, groupLimit: 1))
         try holder.run("BEGIN; SELECT FROM parents WHERE id = 1 FOR UPDATE")
         try await LaneUnderTest.lend(lockTimeout: .milliseconds(50), parkingQueue: parking) { lane in
             let update: SQL = "UPDATE parents SET id = id WHERE id = 1 RETURNING id"
@@ -263,7 +263,7 @@ struct LaneTests {
 
     @Test func `a locked row fails only its own statement`() async throws {
         try session.run("INSERT INTO parents VALUES (1)")
-        let holder = try Session()
+        let holder = try DatabaseSession()
         try holder.run("BEGIN; SELECT FROM parents WHERE id = 1 FOR UPDATE")
         try await LaneUnderTest.lend(lockTimeout: .milliseconds(50)) { lane in
             let jobs = try await lane.submitTogether { lane in

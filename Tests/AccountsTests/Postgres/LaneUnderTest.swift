@@ -59,10 +59,10 @@ struct BlockedStatement: Sendable {
     let job: Job
     /// The process id of the backend that executes the statement.
     let backend: Int
-    private let session: Session
+    private let session: DatabaseSession
 
     init(conninfo: String, submit: (Job) -> Void) async throws {
-        session = try Session(to: conninfo)
+        session = try DatabaseSession(to: conninfo)
         try session.run("SELECT pg_advisory_lock(1)")
         // Neither the deadline of the job nor `statement_timeout` may end the wait. The timeout is switched off in a
         // statement of its own, because PostgreSQL starts the timer of a statement before it executes it.

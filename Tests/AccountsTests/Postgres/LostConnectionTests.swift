@@ -9,7 +9,7 @@ struct LostConnectionTests {
     private static let backend: SQL = "SELECT pg_backend_pid()"
 
     @Test func `an idle lane reconnects when its backend ends`() async throws {
-        let session = try Session()
+        let session = try DatabaseSession()
         try await LaneUnderTest.lend { lane in
             let before = try await lane.submit(Self.backend).rows().only.decode(Int.self)
             try session.query("SELECT pg_terminate_backend(\(before)::int)")
@@ -27,7 +27,7 @@ struct LostConnectionTests {
     }
 
     @Test func `a lane reconnects when its server becomes read-only`() async throws {
-        let session = try Session()
+        let session = try DatabaseSession()
         try session.run("CREATE TABLE notes (id int8 PRIMARY KEY)")
         try await LaneUnderTest.lend { lane in
             let before = try await lane.submit(Self.backend).rows().only.decode(Int.self)
@@ -46,13 +46,13 @@ struct LostConnectionTests {
     }
 
     @Test func `a read-only server counts as unavailable`() async throws {
-        let name = try Session().query("SELECT current_database()::text").only.decode(String.self)
-        try Session().run("ALTER DATABASE \"\(name)\" SET default_transaction_read_only = on")
+        let name = try DatabaseSession().query("SELECT current_database()::text").only.decode(String.self)
+        try DatabaseSession().run("ALTER DATABASE \"\(name)\" SET default_transaction_read_only = on")
         let database = Database(FreshDatabase.current.conninfo, logger: .silent)
         while await database.isUp() {}
         let error = await #expect(throws: DatabaseError.self) { try await database.read("SELECT 1") }
         #expect(error?.description.contains("read-only") == true)
-        let session = try Session()
+        let session = try DatabaseSession()
         try session.run("SET default_transaction_read_only = off")
         try session.run("ALTER DATABASE \"\(name)\" RESET default_transaction_read_only")
         while await !database.isUp() { await Task.yield() }
@@ -60,7 +60,7 @@ struct LostConnectionTests {
     }
 
     @Test func `the outcome of a sent statement is unknown, and waiting statements are executed`() async throws {
-        let session = try Session()
+        let session = try DatabaseSession()
         try session.run("CREATE TABLE notes (id int8 PRIMARY KEY)")
         try await LaneUnderTest.lend { lane in
             let held = try await BlockedStatement(conninfo: lane.conninfo) { lane.queue.submit($0) }
@@ -73,10 +73,10 @@ struct LostConnectionTests {
     }
 
     @Test func `the outcome of every statement of a sent group is unknown, and none took effect`() async throws {
-        let session = try Session()
+        let session = try DatabaseSession()
         try session.run("CREATE TABLE notes (id int8 PRIMARY KEY)")
         try await LaneUnderTest.lend { lane in
-            let gate = try Session()
+            let gate = try DatabaseSession()
             try gate.run("SELECT pg_advisory_lock(2)")
             let group = try await lane.submitTogether { lane in
                 [
@@ -93,10 +93,10 @@ struct LostConnectionTests {
     }
 
     @Test func `statements of a failed group that were not run again are unavailable`() async throws {
-        let session = try Session()
+        let session = try DatabaseSession()
         try session.run("CREATE TABLE notes (id int8 PRIMARY KEY)")
         try await LaneUnderTest.lend { lane in
-            let gate = try Session()
+            let gate = try DatabaseSession()
             try gate.run("SELECT pg_advisory_lock(2)")
             let group = try await lane.submitTogether { lane in
                 // The group fails at its first statement. Then the lane runs the second statement alone, which blocks.
@@ -115,7 +115,7 @@ struct LostConnectionTests {
     }
 
     @Test func `after a lost connection, a read is repeated, but a write or a transaction is not`() async throws {
-        let gate = try Session()
+        let gate = try DatabaseSession()
         // Each statement must wait where the test finds it, until the test ends its connection.
         try await withDatabase(timeouts: .all(.seconds(3600))) { database in
             try gate.run("CREATE TABLE notes (id int8); SELECT pg_advisory_lock(1)")
@@ -208,7 +208,7 @@ struct CrashTests {
                     }
                     switch crash {
                     case .killedBackend:
-                        let session = try Session(to: cluster.conninfo)
+                        let session = try DatabaseSession(to: cluster.conninfo)
                         let backend = try session.query(
                             "SELECT pid FROM pg_stat_activity WHERE query LIKE 'INSERT %' ORDER BY pid LIMIT 1"
                         )
@@ -218,7 +218,8 @@ struct CrashTests {
                     }
                     return try await writers.reduce(into: Set<Note>()) { $0.formUnion($1) }
                 }
-                let stored = try Session(to: cluster.conninfo).query("SELECT writer, number FROM notes").map { row in
+                let stored = try DatabaseSession(to: cluster.conninfo).query("SELECT writer, number FROM notes").map {
+                    row in
                     let (writer, number) = try row.decode(Int.self, Int.self)
                     return Note(writer: writer, number: number)
                 }

@@ -18,16 +18,16 @@ struct MigrationsTests {
         }
         let functions = Schema.functions.map { "functions/\($0.name)" }
         #expect(applied.flatMap { $0.map(\.name) }.sorted() == Schema.migrations.map(\.name) + functions.sorted())
-        #expect(try Session().number(of: "migrations") == Schema.migrations.count)
-        #expect(try Session().number(of: "functions") == Schema.functions.count)
+        #expect(try DatabaseSession().number(of: "migrations") == Schema.migrations.count)
+        #expect(try DatabaseSession().number(of: "functions") == Schema.functions.count)
     }
 
     @Test func `a program waits for the migration lock without a lock timeout`() async throws {
-        let session = try Session()
+        let session = try DatabaseSession()
         try session.run("BEGIN; SELECT pg_advisory_xact_lock(7017561974736057459)")
         let conninfo = conninfo + " options='-c lock_timeout=1ms'"
         async let applied = onThread { try Migrations([]).apply(to: conninfo) }
-        _ = try await Session().waitUntilSomebodyIsBlocked()
+        _ = try await DatabaseSession().waitUntilSomebodyIsBlocked()
         try session.run("COMMIT")
         #expect(try await applied.isEmpty)
     }
@@ -63,7 +63,7 @@ struct MigrationsTests {
             Issue.record("unexpected error: \(String(describing: error))")
             return
         }
-        #expect(try Session().number(of: "migrations") == 1)
+        #expect(try DatabaseSession().number(of: "migrations") == 1)
         try await withDatabase { database in
             await #expect(throws: MigrationError.self) { try await edited.check(database) }
         }
@@ -95,7 +95,7 @@ struct MigrationsTests {
             Issue.record("unexpected error: \(String(describing: error))")
             return
         }
-        let session = try Session()
+        let session = try DatabaseSession()
         #expect(try session.number(of: "migrations") == 1)
         #expect(try session.number(of: "first") == 0)
         let isGone = try session.query("SELECT to_regclass('half') IS NULL").only.decode(Bool.self)
@@ -136,7 +136,7 @@ struct MigrationsTests {
             Issue.record("unexpected error: \(String(describing: error))")
             return
         }
-        #expect(try Session().number(of: "migrations") == 0)
+        #expect(try DatabaseSession().number(of: "migrations") == 0)
     }
 
     @Test func `a version accepts newer migrations that are compatible, and refuses an incompatible one`()
@@ -162,7 +162,7 @@ struct MigrationsTests {
 
     @Test func `the tables with the applied scripts of an earlier build get their missing columns`() async throws {
         let columns = "name text PRIMARY KEY, checksum bytea NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()"
-        try Session().run("CREATE TABLE migrations (\(columns)); CREATE TABLE functions (\(columns))")
+        try DatabaseSession().run("CREATE TABLE migrations (\(columns)); CREATE TABLE functions (\(columns))")
         let program = Migrations([migration("0001-first", "CREATE TABLE first ()")])
         try await withDatabase { database in
             #expect(try await program.status(of: database).pending == ["0001-first"])
@@ -181,7 +181,7 @@ struct MigrationsTests {
 
     @Test func `a migration that waits for a lock lets other statements pass, and is tried again`() async throws {
         let program = try alteringProgram(.init(timeout: .milliseconds(200), pause: .zero, attempts: 1000))
-        let (reader, other) = (try Session(), try Session())
+        let (reader, other) = (try DatabaseSession(), try DatabaseSession())
         try reader.run("BEGIN; SELECT FROM first")
         let conninfo = conninfo
         async let applied = onThread { try program.apply(to: conninfo) }
@@ -194,7 +194,7 @@ struct MigrationsTests {
 
     @Test func `a migration that never gets its lock fails and changes nothing`() throws {
         let program = try alteringProgram(.init(timeout: .milliseconds(1), pause: .zero, attempts: 3))
-        let reader = try Session()
+        let reader = try DatabaseSession()
         try reader.run("BEGIN; SELECT FROM first")
         let error = #expect(throws: MigrationError.self) { try program.apply(to: conninfo) }
         guard case .failed("0002-second", let cause, _)? = error else {
@@ -277,7 +277,7 @@ struct SQLFunctionTests {
     @Test func `a missing function is created again`() async throws {
         let program = program([function("answer", "SELECT 42")])
         _ = try program.apply(to: conninfo)
-        try Session().run("DROP FUNCTION answer")
+        try DatabaseSession().run("DROP FUNCTION answer")
         let status = try await withDatabase { database in try await program.status(of: database) }
         #expect(status.pending == ["functions/answer"])
         #expect(try program.apply(to: conninfo).map(\.name) == ["functions/answer"])
@@ -322,7 +322,7 @@ struct SQLFunctionTests {
     }
 
     private func call(_ name: String) throws -> Int {
-        try Session().query("SELECT \(SQL(stringLiteral: name))()").only.decode(Int.self)
+        try DatabaseSession().query("SELECT \(SQL(stringLiteral: name))()").only.decode(Int.self)
     }
 }
 
@@ -387,7 +387,7 @@ struct SchemaFilesTests {
 @Suite("The SQL functions for draft partitions", .freshDatabase, .timeLimit(.minutes(5)))
 struct DraftPartitionsTests {
     @Test func `a new database has partitions for yesterday and the coming week`() throws {
-        let missing = try Session().query(
+        let missing = try DatabaseSession().query(
             """
             SELECT FROM generate_series(-1, 6) AS day
              WHERE to_regclass('drafts_' || to_char((now() AT TIME ZONE 'UTC')::date + day, 'YYYYMMDD')) IS NULL
@@ -397,13 +397,13 @@ struct DraftPartitionsTests {
     }
 
     @Test func `a draft that starts now is in the partition of today`() throws {
-        let session = try Session()
+        let session = try DatabaseSession()
         let now = try session.query("SELECT now()").only.decode(Date.self)
         #expect(try partition(of: identifier(at: now, filled: .random(in: 0...255)), session) == "drafts_\(day(now))")
     }
 
     @Test func `the first and the last draft of a day are in the partition of that day`() throws {
-        let session = try Session()
+        let session = try DatabaseSession()
         let midnight = try session.query("SELECT date_trunc('day', now()) + interval '1 day'").only.decode(Date.self)
         let lastMoment = midnight.addingTimeInterval(-0.001)
         #expect(try partition(of: identifier(at: midnight, filled: 0), session) == "drafts_\(day(midnight))")
@@ -411,7 +411,7 @@ struct DraftPartitionsTests {
     }
 
     @Test func `a draft whose id has a wrong time is in the default partition`() throws {
-        let session = try Session()
+        let session = try DatabaseSession()
         #expect(try partition(of: identifier(at: Date(timeIntervalSince1970: 0), filled: 1), session) == "drafts_other")
         #expect(try partition(of: UUID(), session) == "drafts_other")
     }
@@ -422,19 +422,19 @@ struct DraftPartitionsTests {
     ])
     func `the lowest draft id of a day begins with the first millisecond of the day`(day: String, floor: String) throws
     {
-        let found = try Session().query("SELECT draft_id_floor(\(day)::date)").only.decode(UUID.self)
+        let found = try DatabaseSession().query("SELECT draft_id_floor(\(day)::date)").only.decode(UUID.self)
         #expect(found.uuidString.lowercased() == floor)
     }
 
     @Test func `a partition is created once, even if it is requested several times`() throws {
-        let session = try Session()
+        let session = try DatabaseSession()
         try session.run("SELECT create_draft_partition('2031-05-06'), create_draft_partition('2031-05-06')")
         try session.run("SELECT create_draft_partition('2031-05-06')")
         let day = Date(timeIntervalSince1970: 1_935_792_000 + 3600)
         #expect(try partition(of: identifier(at: day, filled: 9), session) == "drafts_20310506")
     }
 
-    private func partition(of id: UUID, _ session: Session) throws -> String {
+    private func partition(of id: UUID, _ session: DatabaseSession) throws -> String {
         let inserted = try session.query(
             """
             INSERT INTO drafts (id, token_hash, ends_at, locale, flow, step, sealed)

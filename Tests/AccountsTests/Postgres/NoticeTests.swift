@@ -10,7 +10,7 @@ struct NoticeTests {
         """
 
     init() throws {
-        try Session().run(
+        try DatabaseSession().run(
             """
             CREATE FUNCTION answer_with_notices(answer int8) RETURNS int8 LANGUAGE plpgsql AS $$
             BEGIN
@@ -72,7 +72,7 @@ struct NoticeTests {
     @Test func `notices are not written to standard error`() async throws {
         let child = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             [conninfo = FreshDatabase.current.conninfo as String] in
-            try Session(to: conninfo).run("\(Self.notices.text)")
+            try DatabaseSession(to: conninfo).run("\(Self.notices.text)")
             try await LaneUnderTest.lend(conninfo: conninfo) { lane in
                 _ = try await lane.submit(Self.notices).rows()
                 let jobs = try await lane.submitTogether { [$0.submit(Self.notices), $0.submit("SELECT 1")] }

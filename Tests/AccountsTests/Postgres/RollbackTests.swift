@@ -67,7 +67,7 @@ struct RollbackTests {
     }
 
     @Test func `versions before and after a compatible migration serve together, and no sign-up fails`() async throws {
-        let (session, conninfo) = (try Session(), conninfo)
+        let (session, conninfo) = (try DatabaseSession(), conninfo)
         try await serve(Self.older) { first in
             async let applied = onThread { try Self.newer.apply(to: conninfo) }
             try await signUp("early", at: first, among: [first])

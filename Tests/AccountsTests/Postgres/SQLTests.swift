@@ -48,7 +48,7 @@ struct SQLValuesTests {
     }
 
     @Test func `shorter integers are read with their sign`() throws {
-        let row = try Session().query("SELECT -1::int2, 32767::int2, (-2147483648)::int4, -1::int4, 5::int8")[0]
+        let row = try DatabaseSession().query("SELECT -1::int2, 32767::int2, (-2147483648)::int4, -1::int4, 5::int8")[0]
         let (a, b, c, d, e) = try row.decode(Int.self, Int.self, Int.self, Int.self, Int.self)
         let numbers: [Int] = [a, b, c, d, e]
         #expect(numbers == [-1, 32_767, -2_147_483_648, -1, 5])
@@ -70,14 +70,17 @@ struct SQLValuesTests {
 
     @Test func `a UUID round-trips, and the server prints the same text`() throws {
         let id = UUID()
-        let (back, printed) = try Session().query("SELECT \(id), \(id)::text").only.decode(UUID.self, String.self)
+        let (back, printed) = try DatabaseSession().query("SELECT \(id), \(id)::text").only.decode(
+            UUID.self,
+            String.self
+        )
         #expect(back == id)
         #expect(printed == id.uuidString.lowercased())
     }
 
     @Test func `NULL of any type is read as nil`() throws {
         let nothing: SQL = "SELECT \(Bool?.none), \(Int?.none), \(String?.none), \([UInt8]?.none), \(UUID?.none)"
-        let row = try Session().query(nothing).only.decode(
+        let row = try DatabaseSession().query(nothing).only.decode(
             Bool?.self,
             Int?.self,
             String?.self,
@@ -92,13 +95,13 @@ struct SQLValuesTests {
         ("2026-02-28 23:59:59.25+09", 1_772_290_799.25),
     ])
     func `an instant is read to the microsecond`(written: String, seconds: Double) throws {
-        let instant = try Session().query("SELECT \(written)::timestamptz").only.decode(Date.self)
+        let instant = try DatabaseSession().query("SELECT \(written)::timestamptz").only.decode(Date.self)
         #expect(instant.timeIntervalSince1970 == seconds)
     }
 
     @Test(arguments: [[], [[]], [[1]], [[1, 2], [], [0, 255, 0]]] as [[[UInt8]]])
     func `a list of byte strings keeps its order`(values: [[UInt8]]) throws {
-        let rows = try Session().query(
+        let rows = try DatabaseSession().query(
             "SELECT value FROM unnest(\(ByteStrings(values))) WITH ORDINALITY AS list (value, place) ORDER BY place"
         )
         #expect(try rows.map { row in try row.decode([UInt8].self) } == values)
@@ -106,7 +109,7 @@ struct SQLValuesTests {
 
     @Test(arguments: ["victim@x.io\0@evil.test", "\0", "a\0"])
     func `text with a NUL is refused and not truncated`(text: String) async throws {
-        let session = try Session()
+        let session = try DatabaseSession()
         try session.run("CREATE TABLE people (id uuid, address text)")
         let insert: SQL = "INSERT INTO people VALUES (\(UUID()), \(text))"
         let direct = #expect(throws: DatabaseError.self) { try session.query(insert) }
@@ -133,7 +136,7 @@ struct SQLValuesTests {
     }
 
     @Test func `rows of another shape cause an error`() throws {
-        let row = try Session().query("SELECT 1::int8, 'abc', NULL::int8")[0]
+        let row = try DatabaseSession().query("SELECT 1::int8, 'abc', NULL::int8")[0]
         for read in [
             { _ = try row.decode(Int.self, String.self) },
             { _ = try row.decode(Int.self, String.self, Int?.self, Int?.self) },
@@ -149,12 +152,12 @@ struct SQLValuesTests {
     }
 
     @Test func `the description of an error does not contain values`() throws {
-        let error = #expect(throws: DatabaseError.self) { try Session().query("SELECT \("typed")::int") }
+        let error = #expect(throws: DatabaseError.self) { try DatabaseSession().query("SELECT \("typed")::int") }
         #expect(error?.description == "database refused: 22P02")
         #expect(error?.debugDescription.contains("typed") == true)
     }
 
     private func echo<Value: SQLEncodable & SQLDecodable>(_ value: Value) throws -> Value {
-        try Session().query("SELECT \(value)").only.decode(Value.self)
+        try DatabaseSession().query("SELECT \(value)").only.decode(Value.self)
     }
 }

@@ -36,7 +36,7 @@ struct RequestTimeTests {
                 &code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256
                 """
             let request = try await provider.request(OAuthParameters(query: query))
-            let database = try Session()
+            let database = try DatabaseSession()
             let before = try database.query("SELECT now()").only.decode(Date.self)
             let dated = try await provider.dated(request.made(at: Date() + skew), nil)
             let after = try database.query("SELECT now()").only.decode(Date.self)

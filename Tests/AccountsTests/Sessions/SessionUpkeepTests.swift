@@ -6,10 +6,10 @@ import Testing
 
 @Suite("Upkeep of sessions", .freshDatabase)
 struct SessionUpkeepTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     /// Signs up, signs in, fails to sign in, and asks for a code.
@@ -56,7 +56,7 @@ struct SessionUpkeepTests {
                   FROM sessions, generate_series(1, 1700)
                 """
             )
-            let holder = try Session()
+            let holder = try DatabaseSession()
             try holder.run("BEGIN; SELECT 1 FROM sessions WHERE ends_at < now() LIMIT 1 FOR UPDATE")
             #expect(try await service.sweep().rows == 1699)
             try holder.run("COMMIT")

@@ -8,10 +8,10 @@ import Testing
 @Suite("Signing keys", .freshDatabase, .timeLimit(.minutes(5)))
 struct SigningKeysTests {
     private static let claims: [JSON.Member] = [.init("sub", "kim"), .init("exp", 4_102_444_800)]
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     /// The clock of one server, which the test moves.

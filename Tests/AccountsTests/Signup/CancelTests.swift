@@ -5,10 +5,10 @@ import Testing
 
 @Suite("Cancelling a sign-up", .freshDatabase, .timeLimit(.minutes(5)))
 struct CancelTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     @Test func `cancelling deletes the draft with its values, proofs and leases`() async throws {
@@ -72,7 +72,7 @@ struct CancelTests {
     @Test func `a cancellation during a commit reports the commit`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.readyDraft()
-            let holder = try Session()
+            let holder = try DatabaseSession()
             try holder.run("BEGIN")
             try holder.query(
                 """

@@ -5,10 +5,10 @@ import Testing
 
 @Suite("Clearing a step", .freshDatabase, .timeLimit(.minutes(5)))
 struct ClearTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     @Test(

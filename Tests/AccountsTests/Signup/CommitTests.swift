@@ -6,10 +6,10 @@ import Testing
 
 @Suite("Committing a sign-up", .freshDatabase, .timeLimit(.minutes(5)))
 struct CommitTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     // MARK: - Written rows
@@ -407,7 +407,7 @@ struct CommitTests {
     }
 
     /// Inserts an account with this identifier, in the open transaction of the session.
-    private func insertRival(_ kind: String, _ value: String, by rival: Session) throws {
+    private func insertRival(_ kind: String, _ value: String, by rival: DatabaseSession) throws {
         try rival.query(
             """
             WITH account AS (
@@ -425,7 +425,7 @@ struct CommitTests {
         try await TestSignups.with { service in
             let other = try await service.readyDraft(username: "other")
             let draft = try await service.readyDraft()
-            let rival = try Session()
+            let rival = try DatabaseSession()
             try rival.run("BEGIN")
             try insertRival(kind, value, by: rival)
             let before = try rival.dump()
@@ -446,7 +446,7 @@ struct CommitTests {
     ) async throws {
         try await TestSignups.with { service in
             let draft = try await service.readyDraft()
-            let rival = try Session()
+            let rival = try DatabaseSession()
             try rival.run("BEGIN")
             try insertRival(kind, value, by: rival)
             let commit = Task { try await service.signups.commit(draft) }
@@ -476,7 +476,9 @@ struct CommitTests {
             _ = try Migrations().apply(to: cluster.conninfo)
             try await TestSignups.with(conninfo: cluster.conninfo) { service in
                 let draft = try await service.readyDraft()
-                let (rival, observer) = (try Session(to: cluster.conninfo), try Session(to: cluster.conninfo))
+                let (rival, observer) = (
+                    try DatabaseSession(to: cluster.conninfo), try DatabaseSession(to: cluster.conninfo)
+                )
                 try rival.run("BEGIN")
                 try insertRival("email", "kim@example.com", by: rival)
                 let commit = Task { await outcome { try await service.signups.commit(draft) } }
@@ -495,7 +497,7 @@ struct CommitTests {
     @Test func `a commit that loses its connection creates one account`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.readyDraft()
-            let holder = try Session()
+            let holder = try DatabaseSession()
             try holder.lockDrafts()
             let commit = Task { try await service.signups.commit(draft) }
             for _ in 0..<3 {
@@ -516,7 +518,7 @@ struct CommitTests {
     @Test func `concurrent commits that lose their connections create one account`() async throws {
         try await TestSignups.with(connections: 9) { service in
             let draft = try await service.readyDraft()
-            let holder = try Session()
+            let holder = try DatabaseSession()
             try holder.lockDrafts()
             let commits = Task {
                 try await atOnce(20) { _ in try? await service.signups.commit(draft).account }

@@ -6,10 +6,10 @@ import Testing
 
 @Suite("Finding a draft", .freshDatabase, .timeLimit(.minutes(5)))
 struct FindTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     // MARK: - Tokens

@@ -6,10 +6,10 @@ import Testing
 
 @Suite("Continuing on another device", .freshDatabase, .timeLimit(.minutes(5)))
 struct HandoffTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     @Test func `the link moves the draft to a new token, and the old token reports continued-elsewhere`() async throws {

@@ -8,10 +8,10 @@ import Testing
 /// Security 2022), as far as they apply to a sign-up.
 @Suite("Pre-hijacking attacks", .freshDatabase, .timeLimit(.minutes(5)))
 struct HijackTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     @Test func `classic: a stranger's draft adds nothing to the account of the owner of the address`()

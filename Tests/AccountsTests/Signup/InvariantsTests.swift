@@ -6,10 +6,10 @@ import Testing
 /// The invariants that the rows meet after any sequence of actions.
 @Suite("Invariants", .freshDatabase, .timeLimit(.minutes(5)))
 struct InvariantsTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64])

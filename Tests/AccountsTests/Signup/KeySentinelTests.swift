@@ -8,10 +8,10 @@ import Testing
 struct KeySentinelTests {
     private static let new = "new:" + Data(repeating: 9, count: 32).base64EncodedString()
     private static let both = "\(TestSignups.keys),\(new)"
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     /// Why a key ring does not fit the database of the test; nil if it fits.

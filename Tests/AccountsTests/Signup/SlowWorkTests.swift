@@ -8,10 +8,10 @@ import Testing
 /// limited.
 @Suite("Slow work of a submission", .freshDatabase, .timeLimit(.minutes(5)))
 struct SlowWorkTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     /// A hashing pool that counts its hashes.

@@ -6,10 +6,10 @@ import Testing
 
 @Suite("Starting a sign-up", .freshDatabase, .timeLimit(.minutes(5)))
 struct StartTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     @Test func `a new draft is empty, is at the first step, and expires after a day`() async throws {

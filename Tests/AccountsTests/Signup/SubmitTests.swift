@@ -6,10 +6,10 @@ import Testing
 
 @Suite("Submitting a step", .freshDatabase, .timeLimit(.minutes(5)))
 struct SubmitTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     // MARK: - Stored answers
@@ -351,7 +351,7 @@ struct SubmitTests {
         try await TestSignups.with(timeouts: .all(.seconds(3600))) { service in
             let draft = try await service.readyDraft()
             let before = try session.dump()
-            let holder = try Session()
+            let holder = try DatabaseSession()
             try holder.lockDrafts()
             let submission = Task {
                 await outcome { try await service.submit(["birth_date": "1999-09-09"], to: "contact", of: draft) }

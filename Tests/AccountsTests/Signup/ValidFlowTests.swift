@@ -5,10 +5,10 @@ import Testing
 
 @Suite("Revalidation of stored values", .freshDatabase, .timeLimit(.minutes(5)))
 struct ValidFlowTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     /// Replaces a stored value without validation.

@@ -5,10 +5,10 @@ import Testing
 
 @Suite("The funnel", .freshDatabase)
 struct FunnelTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     /// The stored counts after this server has flushed its own, summed over all days, such as `email entered 2`.

@@ -6,10 +6,10 @@ import Testing
 
 @Suite("Rate limits", .freshDatabase, .timeLimit(.minutes(5)))
 struct LimitTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     private func network(_ address: String) throws -> Network { Network(try #require(IPAddress(address))) }
@@ -67,12 +67,12 @@ struct LimitTests {
 
     @Test func `hits are counted while the expired row is being deleted`() async throws {
         try session.run("INSERT INTO limits VALUES ('\\x01', '{}', now() - interval '1 hour')")
-        let eraser = try Session()
+        let eraser = try DatabaseSession()
         try eraser.run("BEGIN; DELETE FROM limits")
         let conninfo = FreshDatabase.current.conninfo
         async let passed = atOnce(8) { _ in
             try await onThread {
-                let session = try Session(to: conninfo)
+                let session = try DatabaseSession(to: conninfo)
                 let take: SQL =
                     "SELECT wait FROM take_from_limits(ARRAY['\\x01']::bytea[], '{1}'::bigint[], '{60}'::bigint[])"
                 return try session.query(take).isEmpty
@@ -106,7 +106,7 @@ struct LimitTests {
                 stringLiteral:
                     "SELECT wait FROM take_from_limits(ARRAY['\(one)', '\(other)']::bytea[], '{7,7}', '{60,60}')"
             )
-            return try Session().query(take).isEmpty
+            return try DatabaseSession().query(take).isEmpty
         }
         #expect(passed.count { $0 } == 7)
         #expect(try await session.deadlocks() == 0)

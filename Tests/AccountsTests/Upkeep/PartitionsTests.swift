@@ -7,10 +7,10 @@ import Testing
 
 @Suite("Partitions of drafts", .freshDatabase, .timeLimit(.minutes(5)))
 struct PartitionsTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     @Test func `a draft is in the partition of its day`() async throws {

@@ -6,10 +6,10 @@ import Testing
 
 @Suite("The reaper", .freshDatabase, .timeLimit(.minutes(5)))
 struct ReaperTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     @Test func `an expired draft is deleted with all its rows`() async throws {
@@ -202,7 +202,7 @@ struct ReaperTests {
     @Test func `a partition that is being read is left for the next sweep`() async throws {
         try await TestSignups.with { service in
             try session.run("SELECT create_draft_partition((now() AT TIME ZONE 'UTC')::date - 20)")
-            let reader = try Session()
+            let reader = try DatabaseSession()
             try reader.run("BEGIN; SELECT FROM drafts")
             #expect(try await service.sweep().partitions == 0)
             try reader.run("COMMIT")

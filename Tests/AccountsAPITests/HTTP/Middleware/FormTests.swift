@@ -32,7 +32,7 @@ struct FormTests {
 
             let account = try await kim.commit().json["account"]
             #expect(account?["email"] == "kim@example.com" && account?["phone"] == "+821012345678")
-            #expect(try Session().query("SELECT locale FROM accounts").only.decode(String.self) == "ko")
+            #expect(try DatabaseSession().query("SELECT locale FROM accounts").only.decode(String.self) == "ko")
         }
     }
 

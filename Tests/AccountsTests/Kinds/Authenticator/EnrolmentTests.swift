@@ -7,10 +7,10 @@ import Testing
 
 @Suite("Setting up an authenticator", .freshDatabase, .timeLimit(.minutes(5)))
 struct EnrolmentTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     /// A draft whose next step is the one with the authenticator.

@@ -6,10 +6,10 @@ import Testing
 
 @Suite("Proving the address", .freshDatabase, .timeLimit(.minutes(5)))
 struct ProofTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     // MARK: - The code and its mail

@@ -6,10 +6,10 @@ import Testing
 
 @Suite("Tickets", .freshDatabase, .timeLimit(.minutes(5)))
 struct TicketTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     // MARK: - A stranger who enters the address

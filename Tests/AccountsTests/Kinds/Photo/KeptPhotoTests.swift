@@ -6,10 +6,10 @@ import Testing
 
 @Suite("Photos of drafts and accounts", .freshDatabase, .timeLimit(.minutes(5)))
 struct KeptPhotoTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     @Test func `a photo is stored sealed, and only its own draft can read it`() async throws {

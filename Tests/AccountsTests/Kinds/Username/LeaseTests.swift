@@ -5,10 +5,10 @@ import Testing
 
 @Suite("Username leases", .freshDatabase, .timeLimit(.minutes(5)))
 struct LeaseTests {
-    private let session: Session
+    private let session: DatabaseSession
 
     init() throws {
-        session = try Session()
+        session = try DatabaseSession()
     }
 
     @Test func `one of fifty drafts that submit the same name concurrently gets the lease`() async throws {

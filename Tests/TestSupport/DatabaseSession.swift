@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// A database session of the test, separate from those of the code under test. Its functions block, so use only fast
 /// statements.
-package final class Session: Sendable {
+package final class DatabaseSession: Sendable {
     private let connection: Mutex<Connection>
 
     package init(to conninfo: String = FreshDatabase.current.conninfo) throws {

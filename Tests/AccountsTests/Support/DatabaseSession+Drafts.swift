@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import Accounts
 
-extension Session {
+extension DatabaseSession {
     func isTrue(_ condition: SQL) throws -> Bool {
         try query("SELECT \(condition)").only.decode(Bool.self)
     }
