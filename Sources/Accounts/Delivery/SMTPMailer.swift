@@ -271,10 +271,12 @@ struct SMTPConnection: ~Copyable {
     /// Why the certificate is refused. The numbers are those of OpenSSL (`X509_V_ERR_…`). libcurl compares the names by
     /// itself, and then says OK or UNSPECIFIED.
     private borrowing func certificateObstacle() -> SMTPObstacle {
-        switch curl.number(CURLINFO_SSL_VERIFYRESULT) {
+        let result = curl.number(CURLINFO_SSL_VERIFYRESULT)
+        return switch result {
         case 9, 10: .certificateOutdated
         case 0, 1, 62, 64: .certificateOfOtherName
-        default: .certificateUntrusted
+        case 2, 18, 19, 20, 21: .certificateUntrusted
+        default: .tlsFailed(reason: "the certificate is refused (OpenSSL verify result \(result))")
         }
     }
 

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// What keeps this service from opening a session with a mail server. The reasons are one line each, and contain neither
-/// addresses nor credentials.
+/// What keeps this service from opening a session with a mail server. The reasons are one line each, and contain no
+/// e-mail addresses.
 package enum SMTPObstacle: Hashable, Sendable {
     /// The host has no address.
     case unknownHost

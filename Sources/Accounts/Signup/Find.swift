@@ -6,8 +6,8 @@ package enum FindError: Error {
     /// flow.
     case unknown
     case ended(Termination)
-    /// The values of the draft cannot be decrypted or read, although there are keys. A server with another key ring may be able to, unless somebody
-    /// has changed the row.
+    /// The values of the draft cannot be decrypted or read, although there are keys. A server with another key ring may be
+    /// able to, unless somebody has changed the row.
     case unreadable(ID<Draft>)
     case database(DatabaseError)
 }

@@ -33,7 +33,11 @@ struct Assets: Sendable {
         // The custom properties have a small file of their own, but a browser loads one file.
         let properties = try bytes("properties.css", PackageResources.properties_css)
         let rules = try bytes("signup.css", PackageResources.signup_css)
-        styleSheet = [properties, rules].map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
+        styleSheet = [properties, rules].map { text in
+            let text = String(decoding: text, as: UTF8.self)
+            // A byte order mark is one only at the beginning of a file.
+            return text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
+        }.joined(separator: "\n")
         styles = Self.styles(styleSheet)
         script = Asset(
             "signup.js",

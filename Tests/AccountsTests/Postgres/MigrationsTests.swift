@@ -359,7 +359,7 @@ struct SchemaFilesTests {
         "dfc5334334dda251e3f134949bf4282837537ba054cee0bcb3de587457a3eb75",
         "13b97b2db0124ea8348fa2c04f75545a075b075e9ba3dd44fffacef44e7329a9",
         "71287c75848cafd8fb690722d10e2e2a049687e224a5662ebb16b79787274509",
-        "180f254fdc15adc5620a859510b3b84fbfb89d79b756b862731b74d0b091f335",
+        "4064154ee1d59bd5294da209d3c28a8c3f0ca05c1bb0966c672dec8e8ea64a99",
     ]
 
     @Test func `the version of the functions grows with each change`() {
