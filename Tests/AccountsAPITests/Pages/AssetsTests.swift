@@ -35,6 +35,18 @@ struct AssetsTests {
         #expect(assets.styleSheet == "\(own)\n\(rules)" && assets.styles.path != Assets.builtIn.styles.path)
     }
 
+    @Test func `a byte order mark at the beginning of a file does not become part of a rule`() throws {
+        let own = ":root { --accent: red }"
+        for name in ["properties.css", "signup.css"] {
+            try Data([0xEF, 0xBB, 0xBF] + own.utf8).write(to: directory.appending(path: name))
+        }
+        #expect(
+            try Assets(directory: directory.path).styleSheet.unicodeScalars.elementsEqual(
+                "\(own)\n\(own)".unicodeScalars
+            )
+        )
+    }
+
     @Test func `the document of the pages lists exactly the properties of properties.css`() throws {
         let file = Repository.root.appending(path: "docs/pages.md")
         let rows = try String(contentsOf: file, encoding: .utf8).matches(of: /(?m)^\| (`--[^|]*) \|/).map { $0.1 }

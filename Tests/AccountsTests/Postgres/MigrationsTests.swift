@@ -384,6 +384,29 @@ struct SchemaFilesTests {
     }
 }
 
+@Suite("New SQL functions", .freshDatabase, .timeLimit(.minutes(5)))
+struct NewFunctionTests {
+    /// Otherwise every role could call them until the migration has granted the privileges.
+    @Test(arguments: ["import_accounts", "remove_authenticator"])
+    func `a function that takes more parameters than before is closed to everybody when it is created`(name: String)
+        throws
+    {
+        let session = try DatabaseSession()
+        let newest: SQL = """
+            SELECT oid::regprocedure::text FROM pg_proc
+             WHERE proname = \(name) AND prosecdef AND pronamespace = current_schema()::regnamespace
+             ORDER BY pronargs DESC
+            """
+        let function = try #require(session.query(newest).first).decode(String.self)
+        try session.run("DROP FUNCTION \(function)")
+        let script = try #require(Schema.functions.first { $0.name == name })
+        try session.run(String(decoding: script.bytes, as: UTF8.self))
+        #expect(try session.query(newest).first?.decode(String.self) == function)
+        let isOpen: SQL = "SELECT has_function_privilege('public', \(function)::regprocedure, 'EXECUTE')"
+        #expect(try session.query(isOpen).only.decode(Bool.self) == false)
+    }
+}
+
 @Suite("The SQL functions for draft partitions", .freshDatabase, .timeLimit(.minutes(5)))
 struct DraftPartitionsTests {
     @Test func `a new database has partitions for yesterday and the coming week`() throws {
