@@ -56,9 +56,6 @@ BEGIN
 END
 $$;
 
--- Everybody may execute a new function. This one would be open until the roles get their privileges.
-REVOKE ALL ON FUNCTION import_accounts(jsonb, text, text, text) FROM PUBLIC;
-
 -- For commands of the version before, which record neither the machine nor a reason.
 CREATE OR REPLACE FUNCTION import_accounts(entries jsonb, operator text) RETURNS TABLE (id uuid, outcome text)
     LANGUAGE sql AS $$

@@ -26,9 +26,6 @@ BEGIN
 END
 $$;
 
--- Everybody may execute a new function. This one would be open until the roles get their privileges.
-REVOKE ALL ON FUNCTION remove_authenticator(uuid, text, text, text, bytea[], bigint, timestamptz) FROM PUBLIC;
-
 -- For commands of the version before, which record neither the machine nor a reason.
 CREATE OR REPLACE FUNCTION remove_authenticator(
     account uuid, operator text, subjects bytea[], failures bigint, until timestamptz) RETURNS boolean

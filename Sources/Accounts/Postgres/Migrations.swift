@@ -197,6 +197,7 @@ package struct Migrations: Sendable {
         guard connection.isInTransaction else {
             throw .unexpectedAnswer("the script must not end its transaction")
         }
+        if isFunction { try closeNewFunctions(named: file.name, on: connection) }
         let record: SQL =
             if isFunction {
                 """
@@ -213,6 +214,21 @@ package struct Migrations: Sendable {
             }
         _ = try connection.query(record)
         try connection.commit()
+    }
+
+    /// Takes the right to execute from everybody, for functions that run with the privileges of their owner and that
+    /// nobody has granted yet. PostgreSQL gives it to `PUBLIC` when it creates a function, and ``grantToRoles(on:)`` only
+    /// runs after all scripts.
+    private func closeNewFunctions(named name: String, on connection: borrowing Connection) throws(DatabaseError) {
+        let open = try connection.query(
+            """
+            SELECT oid::regprocedure::text FROM pg_proc
+             WHERE proname = \(name) AND pronamespace = current_schema()::regnamespace AND prosecdef AND proacl IS NULL
+            """
+        )
+        for function in open {
+            try connection.run("REVOKE ALL ON FUNCTION \(function.decode(String.self)) FROM PUBLIC")
+        }
     }
 
     /// Grants the privileges of the roles again, because roles may have been created since the last run. Calls the
