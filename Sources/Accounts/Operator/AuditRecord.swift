@@ -5,8 +5,8 @@ package struct AuditFilter: Sendable {
     /// The name that the operator gave.
     package var name: String?
     package var act: Operator.Act?
-    /// The id of the draft, account, mail or event.
-    package var subject: UUID?
+    /// The id of the draft, account, mail or event, or its first digits.
+    package var subject: IDPrefix<AuditRecord>?
     /// Selects records whose age is at most this.
     package var since: Duration?
     /// The whole reason that the operator gave.
@@ -15,7 +15,7 @@ package struct AuditFilter: Sendable {
     package init(
         name: String? = nil,
         act: Operator.Act? = nil,
-        subject: UUID? = nil,
+        subject: IDPrefix<AuditRecord>? = nil,
         since: Duration? = nil,
         reason: String? = nil
     ) {
@@ -26,7 +26,7 @@ package struct AuditFilter: Sendable {
         var all: SQL = "true"
         if let name { all = "\(all) AND operator = \(name)" }
         if let act { all = "\(all) AND act = \(act.rawValue)" }
-        if let subject { all = "\(all) AND subject = \(subject)" }
+        if let subject { all = "\(all) AND subject BETWEEN \(subject.first) AND \(subject.last)" }
         if let reason { all = "\(all) AND reason = \(reason)" }
         if let since { all = "\(all) AND at >= now() - make_interval(secs => \(since.seconds))" }
         return all

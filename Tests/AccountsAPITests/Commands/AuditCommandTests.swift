@@ -40,6 +40,7 @@ struct AuditCommandTests {
         for (options, acts) in [
             (["--by", "mina"], ["flush", "reveal account"]), (["--act", "flush"], ["flush"]),
             (["--subject", Self.subject], ["erase account", "reveal account"]),
+            (["--subject", "01A1FDB2-1117"], ["erase account", "reveal account"]), (["--subject", "01a1fdb3"], []),
             (["--since", "1d"], ["erase account", "flush"]), (["--by", "mina", "--act", "erase account"], []),
             (["--reason", "OPS-1234"], ["erase account"]), (["--reason", "OPS"], []),
         ] {
@@ -119,7 +120,9 @@ struct AuditCommandTests {
         #expect(try DatabaseSession().number(of: "audit") == 0)
     }
 
-    @Test(arguments: [["--act", "dance"], ["--subject", "kim"], ["--after", "x"], ["--limit", "0"]])
+    @Test(arguments: [
+        ["--act", "dance"], ["--subject", "kim"], ["--subject", "01a1f"], ["--after", "x"], ["--limit", "0"],
+    ])
     func `wrong options are usage errors`(options: [String]) async throws {
         #expect(try await CommandRun.byMina(["audit", "list"] + options).status == 2)
     }

@@ -19,8 +19,10 @@ extension AuditCommands {
 
         @Option(help: "Only records of the operator with this name.") var by: String?
         @Option(help: "Only records of this act.") var act: Operator.Act?
-        @Option(help: "Only records about the draft, account or mail with this id.") var subject:
-            IDArgument<AuditRecord>?
+        @Option(
+            help: "Only records about the draft, account, mail or event whose id begins with these digits, at least 6."
+        )
+        var subject: IDPrefix<AuditRecord>?
         @Option(help: "Only records written within this time, such as 30d.") var since: DurationArgument?
         @OptionGroup var page: PageFlags<Int>
         @OptionGroup var list: ListFlags
@@ -31,7 +33,7 @@ extension AuditCommands {
             let filter = AuditFilter(
                 name: by,
                 act: act,
-                subject: subject?.id.rawValue,
+                subject: subject,
                 since: since?.duration,
                 reason: flags.reason
             )
@@ -48,6 +50,10 @@ extension AuditCommands {
 }
 
 extension Operator.Act: ExpressibleByArgument {}
+
+extension IDPrefix: ExpressibleByArgument {
+    init?(argument: String) { self.init(argument) }
+}
 
 extension AuditRecord {
     fileprivate static var format: ListFormat<AuditRecord> {
