@@ -107,7 +107,8 @@ def section(outcome, panels):
 def block(command, output, code):
     lines = output.rstrip("\n").split("\n") if output else []
     if len(lines) > command.lines:
-        lines = [*lines[: command.lines], f"… {len(lines) - command.lines} more lines"]
+        rest = len(lines) - command.lines
+        lines = [*lines[: command.lines], f"… {rest} more {'line' if rest == 1 else 'lines'}"]
     if code or not output:
         lines.append(f"[exit code {code}]")
     remark = [wrapped(command.remark), ""] if command.remark else []

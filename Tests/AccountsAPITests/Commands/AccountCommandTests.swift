@@ -146,12 +146,12 @@ struct AccountCommandTests {
             #expect(trial.output.hasPrefix(start), "\(trial.output)")
             #expect(trial.output.contains(", 2 sessions") && !trial.output.contains(" 0 "))
             let json = try await command("accounts", "erase", id, "--dry-run", "--json").json
-            #expect(json["erased"] == .string(id) && json["dry_run"] == true)
+            #expect(json["account"] == .string(id) && json["dry_run"] == true)
             #expect(json["rows"]?["sessions"] == 2 && json["rows"]?["past_consents"] == 0)
             #expect(try await kim.send(.get, "/session").status == 200)
             #expect(try audit() == ["find account"], "only the search leaves a record")
             let erased = try await command("accounts", "erase", id, "--yes", "--json")
-            #expect(erased.output == #"{"erased":"\#(id)","dry_run":false,"rows":null}"# + "\n")
+            #expect(erased.output == #"{"account":"\#(id)","dry_run":false,"rows":null}"# + "\n")
         }
     }
 

@@ -47,7 +47,7 @@ extension AccountCommands {
         }
 
         private func json(_ id: ID<Account>, rows: JSON) -> JSON {
-            ["erased": .string("\(id)"), "dry_run": .bool(dryRun), "rows": rows]
+            ["account": .string("\(id)"), "dry_run": .bool(dryRun), "rows": rows]
         }
     }
 }
