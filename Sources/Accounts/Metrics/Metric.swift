@@ -1,4 +1,4 @@
-/// A measurement in the form that Prometheus reads.
+/// A measurement in the form that Prometheus reads. The measurements themselves are in ``Metrics``.
 protocol Metric: Sendable {
     var family: Family { get }
 }

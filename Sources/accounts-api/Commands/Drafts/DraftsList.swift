@@ -77,6 +77,7 @@ extension DraftState {
 }
 
 extension DraftSummary {
+    /// The columns and JSON members. The query that reads their values is in `Operator/DraftSummary.swift`.
     fileprivate static var format: ListFormat<DraftSummary> {
         ListFormat(
             [
