@@ -107,7 +107,7 @@ struct BoardScreen {
         if key == .interrupt { return .quit }
         if let question {
             self.question = nil
-            guard key == .letter("y") else { return nil }
+            guard key == .character("y") else { return nil }
             if case .expire = question.action { pages = [] }
             return question.action
         }
@@ -117,12 +117,12 @@ struct BoardScreen {
         }
         let subject = if let page = pages.last { page.draft } else { selected }
         switch key {
-        case .letter("x"): question = subject.map(Question.expire)
-        case .letter("e"): question = subject.map(Question.extend)
-        case .letter("?"): if pages.isEmpty || subject != nil { pages.append(Page(draft: nil, lines: Self.help)) }
-        case .letter("q") where pages.isEmpty: return .quit
-        case .letter("q"), .escape: goBack()
-        case .letter("/") where pages.isEmpty: isTypingFilter = true
+        case .character("x"): question = subject.map(Question.expire)
+        case .character("e"): question = subject.map(Question.extend)
+        case .character("?"): if pages.isEmpty || subject != nil { pages.append(Page(draft: nil, lines: Self.help)) }
+        case .character("q") where pages.isEmpty: return .quit
+        case .character("q"), .escape: goBack()
+        case .character("/") where pages.isEmpty: isTypingFilter = true
         case .enter where pages.isEmpty:
             guard let subject else { break }
             pages = [Page(draft: subject, lines: ["loading"])]
@@ -142,7 +142,7 @@ struct BoardScreen {
 
     private mutating func type(_ key: Key) {
         switch key {
-        case .letter(let letter): filter.append(letter)
+        case .character(let letter): filter.append(letter)
         case .backspace: if filter.popLast() == nil { isTypingFilter = false }
         case .enter: isTypingFilter = false
         case .escape: (filter, isTypingFilter) = ("", false)
@@ -155,16 +155,16 @@ struct BoardScreen {
     private mutating func move(_ key: Key) {
         let count = board.columns[column].cards.count
         switch key {
-        case .up, .letter("k"): move(to: row - 1)
-        case .down, .letter("j"): move(to: row + 1)
+        case .up, .character("k"): move(to: row - 1)
+        case .down, .character("j"): move(to: row + 1)
         case .pageUp: move(to: row - fittingCards(in: bodyHeight))
         case .pageDown: move(to: row + fittingCards(in: bodyHeight))
-        case .home, .letter("g"): move(to: 0)
-        case .end, .letter("G"): move(to: count - 1)
-        case .left, .letter("h"):
+        case .home, .character("g"): move(to: 0)
+        case .end, .character("G"): move(to: count - 1)
+        case .left, .character("h"):
             column = max(0, column - 1)
             move(to: row)
-        case .right, .letter("l"):
+        case .right, .character("l"):
             column = min(column + 1, board.columns.count - 1)
             move(to: row)
         default: break
@@ -179,12 +179,12 @@ struct BoardScreen {
         let first = window.first
         pages[pages.count - 1].first =
             switch key {
-            case .up, .letter("k"): first - 1
-            case .down, .letter("j"): first + 1
+            case .up, .character("k"): first - 1
+            case .down, .character("j"): first + 1
             case .pageUp: first - bodyHeight
-            case .pageDown, .letter(" "): first + bodyHeight
-            case .home, .letter("g"): 0
-            case .end, .letter("G"): .max
+            case .pageDown, .character(" "): first + bodyHeight
+            case .home, .character("g"): 0
+            case .end, .character("G"): .max
             default: first
             }
         pages[pages.count - 1].first = window.first

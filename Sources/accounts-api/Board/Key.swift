@@ -1,7 +1,7 @@
 /// A key of the keyboard.
 enum Key: Hashable, Sendable {
     case up, down, left, right, pageUp, pageDown, home, end, enter, escape, backspace
-    case letter(Character)
+    case character(Character)
     /// Ctrl-C.
     case interrupt
 }
@@ -16,13 +16,13 @@ struct KeyReader {
         "8~": .end, "5~": .pageUp, "6~": .pageDown,
     ]
 
-    /// Whether the last byte was an escape, which is either a key or the start of a sequence.
-    var isPending: Bool { rest == [0x1B] }
+    /// Whether the last bytes were an escape, which is either a key or the start of a sequence, or an unfinished sequence.
+    var isPending: Bool { !rest.isEmpty }
 
-    /// Returns a pending escape as a key. Call it when no further byte has followed.
-    mutating func flush() -> [Key] {
+    /// Returns a pending escape as a key, and drops an unfinished sequence. Call it when no further byte has followed.
+    mutating func flush() -> Key? {
         defer { rest = [] }
-        return isPending ? [.escape] : []
+        return rest == [0x1B] ? .escape : nil
     }
 
     /// Converts bytes to keys. An arrow is three bytes, which may arrive in separate reads.
@@ -33,10 +33,17 @@ struct KeyReader {
             switch first {
             case 0x1B where rest.count == 1: return keys
             case 0x1B where rest[1] == UInt8(ascii: "[") || rest[1] == UInt8(ascii: "O"):
-                // The board ignores other sequences.
-                guard let end = rest.dropFirst(2).firstIndex(where: { (0x40...0x7E).contains($0) }) else { return keys }
-                if let key = Self.sequences[String(decoding: rest[2...end], as: UTF8.self)] { keys.append(key) }
-                rest.removeSubrange(...end)
+                // The board ignores other sequences. The function keys of the Linux console begin with a second bracket.
+                let start = rest.dropFirst(2).first == UInt8(ascii: "[") ? 3 : 2
+                guard let end = rest.dropFirst(start).firstIndex(where: { !(0x20...0x3F).contains($0) }) else {
+                    return keys
+                }
+                // A control character, such as Ctrl-C, is a key of its own.
+                let isFinished = (0x40...0x7E).contains(rest[end])
+                if isFinished, let key = Self.sequences[String(decoding: rest[2...end], as: UTF8.self)] {
+                    keys.append(key)
+                }
+                rest.removeFirst(isFinished ? end + 1 : end)
             case 0x1B:
                 rest.removeFirst()
                 keys.append(.escape)
@@ -51,7 +58,7 @@ struct KeyReader {
                 keys.append(.enter)
             default:
                 rest.removeFirst()
-                if (0x20...0x7E).contains(first) { keys.append(.letter(Character(UnicodeScalar(first)))) }
+                if (0x20...0x7E).contains(first) { keys.append(.character(Character(UnicodeScalar(first)))) }
             }
         }
         return keys

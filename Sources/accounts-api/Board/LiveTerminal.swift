@@ -49,9 +49,7 @@ final class LiveTerminal: Sendable {
                     var keyboard = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
                     // An escape is either the Escape key or the start of a sequence. It is the key if no byte follows
                     // within 50 ms.
-                    if reader.isPending, poll(&keyboard, 1, 50) == 0 {
-                        for key in reader.flush() { keys.yield(key) }
-                    }
+                    if reader.isPending, poll(&keyboard, 1, 50) == 0, let key = reader.flush() { keys.yield(key) }
                     let count = read(STDIN_FILENO, &buffer, buffer.count)
                     if count < 0, errno == EINTR { continue }
                     if count <= 0 { return keys.finish() }

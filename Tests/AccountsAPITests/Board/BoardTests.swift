@@ -133,13 +133,15 @@ struct BoardTests {
         #expect(press(.enter, on: &screen) == .show(first))
         screen.show(["all about it"], of: first)
         #expect(screen.lines(inColours: false)[1].hasPrefix("all about it"))
-        #expect(press(.letter("?"), on: &screen) == nil)
+        #expect(press(.character("?"), on: &screen) == nil)
         #expect(screen.lines(inColours: false)[1].contains("select a sign-up"))
         #expect(press(.escape, on: &screen) == nil)
         #expect(screen.lines(inColours: false)[1].hasPrefix("all about it"))
-        #expect(press(.letter("x"), .escape, on: &screen) == nil && screen.shown == first)
+        #expect(press(.character("x"), .escape, on: &screen) == nil && screen.shown == first)
         #expect(press(.escape, on: &screen) == nil && screen.lines(inColours: false) == board)
-        for keys in [[.letter("/"), .letter("k"), .escape], [.letter("/"), .letter("k"), .enter, .escape]] as [[Key]] {
+        for keys in [
+            [.character("/"), .character("k"), .escape], [.character("/"), .character("k"), .enter, .escape],
+        ] as [[Key]] {
             for key in keys { #expect(screen.handle(key) == nil) }
             #expect(screen.lines(inColours: false)[0] == board[0])
         }
@@ -147,8 +149,8 @@ struct BoardTests {
         let before = screen.lines(inColours: false)
         screen.show(["late"], of: first)
         #expect(screen.lines(inColours: false) == before)
-        #expect(press(.enter, .letter("q"), on: &screen) == nil, "back")
-        #expect(press(.letter("q"), on: &screen) == .quit)
+        #expect(press(.enter, .character("q"), on: &screen) == nil, "back")
+        #expect(press(.character("q"), on: &screen) == .quit)
         #expect(press(.enter, .interrupt, on: &screen) == .quit)
     }
 
@@ -162,8 +164,9 @@ struct BoardTests {
         #expect(position() == "lines 1 to 10 of 26", "the last line is wrapped")
         for (key, expected) in [
             (.down, "2 to 11"), (.pageDown, "12 to 21"), (.end, "17 to 26"), (.down, "17 to 26"), (.up, "16 to 25"),
-            (.pageUp, "6 to 15"), (.home, "1 to 10"), (.letter("G"), "17 to 26"), (.letter("g"), "1 to 10"),
-            (.up, "1 to 10"), (.letter(" "), "11 to 20"), (.letter("j"), "12 to 21"), (.letter("k"), "11 to 20"),
+            (.pageUp, "6 to 15"), (.home, "1 to 10"), (.character("G"), "17 to 26"), (.character("g"), "1 to 10"),
+            (.up, "1 to 10"), (.character(" "), "11 to 20"), (.character("j"), "12 to 21"),
+            (.character("k"), "11 to 20"),
         ] as [(Key, String)] {
             #expect(screen.handle(key) == nil)
             #expect(position() == "lines \(expected) of 26", "\(key)")
@@ -177,8 +180,9 @@ struct BoardTests {
         let ids = screen.board.columns[0].cards.map(\.id)
         // 24 lines have room for seven cards.
         for (key, index) in [
-            (.pageDown, 7), (.pageDown, 14), (.pageUp, 7), (.end, 29), (.pageDown, 29), (.home, 0), (.letter("G"), 29),
-            (.letter("g"), 0), (.pageUp, 0),
+            (.pageDown, 7), (.pageDown, 14), (.pageUp, 7), (.end, 29), (.pageDown, 29), (.home, 0),
+            (.character("G"), 29),
+            (.character("g"), 0), (.pageUp, 0),
         ] as [(Key, Int)] {
             #expect(screen.handle(key) == nil)
             #expect(screen.handle(.enter) == .show(ids[index]), "\(key)")
@@ -191,7 +195,7 @@ struct BoardTests {
         let kim = screen.board.columns[1].cards[0].id
         func filtered(_ text: String) -> [ID<Draft>] {
             _ = screen.handle(.escape)
-            for key in [Key.letter("/")] + text.map(Key.letter) + [.enter] { _ = screen.handle(key) }
+            for key in [Key.character("/")] + text.map(Key.character) + [.enter] { _ = screen.handle(key) }
             return screen.board.columns.flatMap(\.cards).map(\.id)
         }
         #expect(filtered("\(kim)".suffix(12).lowercased()) == [kim])
@@ -205,7 +209,7 @@ struct BoardTests {
         #expect(filtered("two") == [kim])
         screen.update(Self.screen().board)
         #expect(screen.board.columns.map(\.count) == [0, 1])
-        for key in [.letter("/"), .backspace, .letter("o")] as [Key] { _ = screen.handle(key) }
+        for key in [.character("/"), .backspace, .character("o")] as [Key] { _ = screen.handle(key) }
         #expect(screen.lines(inColours: false).last?.hasPrefix("/two_") == true)
     }
 
@@ -214,18 +218,21 @@ struct BoardTests {
         let id = screen.board.columns[0].cards[1].id
         _ = press(.down, .enter, on: &screen)
         for (key, action, verb) in [
-            (.letter("e"), .extend(id), "Restart"), (.letter("x"), .expire(id), "Delete"),
+            (.character("e"), .extend(id), "Restart"), (.character("x"), .expire(id), "Delete"),
         ] as [(Key, BoardScreen.Action, String)] {
             #expect(screen.handle(key) == nil)
             let lines = screen.lines(inColours: false)
             let question = lines.suffix(4).joined(separator: " ").split(separator: " ").joined(separator: " ")
             #expect(lines.count == 24 && question.contains(verb) && question.contains("\(id) of b1•••@e•••.com?"))
-            #expect(screen.handle(.letter("n")) == nil && screen.shown == id)
-            #expect(press(key, .letter("y"), on: &screen) == action)
+            #expect(screen.handle(.character("n")) == nil && screen.shown == id)
+            #expect(press(key, .character("y"), on: &screen) == action)
         }
         #expect(screen.shown == nil, "the board follows a deletion")
-        #expect(press(.letter("x"), .letter("y"), on: &screen) == .expire(id))
-        #expect(press(.letter("?"), .letter("x"), .letter("y"), on: &screen) == nil, "the help is about no draft")
+        #expect(press(.character("x"), .character("y"), on: &screen) == .expire(id))
+        #expect(
+            press(.character("?"), .character("x"), .character("y"), on: &screen) == nil,
+            "the help is about no draft"
+        )
     }
 
     @Test func `data that could not be updated are dim and have their time`() throws {
@@ -391,7 +398,7 @@ struct BoardTests {
         var reader = KeyReader()
         #expect(
             reader.read(Array("jq\u{1B}[A\u{1B}OB\r\u{3}é\u{7F}\u{8}".utf8)) == [
-                .letter("j"), .letter("q"), .up, .down, .enter, .interrupt, .backspace, .backspace,
+                .character("j"), .character("q"), .up, .down, .enter, .interrupt, .backspace, .backspace,
             ]
         )
         #expect(
@@ -402,10 +409,25 @@ struct BoardTests {
         #expect(reader.read([0x1B]).isEmpty && reader.isPending)
         #expect(reader.read(Array("[A".utf8)) == [.up] && !reader.isPending)
         #expect(reader.read([0x1B]).isEmpty)
-        #expect(reader.flush() == [.escape])
-        #expect(reader.read([0x1B, 0x1B]) == [.escape] && reader.flush() == [.escape])
+        #expect(reader.flush() == .escape)
+        #expect(reader.read([0x1B, 0x1B]) == [.escape] && reader.flush() == .escape)
         #expect(reader.read([0x1B, UInt8(ascii: "[")]).isEmpty)
-        #expect(reader.read([UInt8(ascii: "D"), UInt8(ascii: "x")]) == [.left, .letter("x")])
-        #expect(reader.read(Array("\u{1B}[1;5C\u{1B}[15~y".utf8)) == [.letter("y")])
+        #expect(reader.read([UInt8(ascii: "D"), UInt8(ascii: "x")]) == [.left, .character("x")])
+        #expect(reader.read(Array("\u{1B}[1;5C\u{1B}[15~y".utf8)) == [.character("y")])
+    }
+
+    @Test func `an unfinished sequence swallows no later key`() {
+        var reader = KeyReader()
+        #expect(reader.read(Array("\u{1B}[\u{3}q".utf8)) == [.interrupt, .character("q")])
+        #expect(reader.read(Array("\u{1B}[1;".utf8)).isEmpty && reader.isPending)
+        #expect(reader.flush() == nil && !reader.isPending)
+        #expect(reader.read(Array("q".utf8)) == [.character("q")])
+    }
+
+    @Test func `a function key of the Linux console is no letter`() {
+        var reader = KeyReader()
+        #expect(reader.read(Array("\u{1B}[[Aq".utf8)) == [.character("q")])
+        #expect(reader.read(Array("\u{1B}[[".utf8)).isEmpty)
+        #expect(reader.read(Array("Eq".utf8)) == [.character("q")])
     }
 }
