@@ -9,20 +9,21 @@ package enum CheckError: Error {
 /// The result of a check.
 package struct Verdict: Sendable {
     package let refusals: [Refusal]
-    /// The valid values as people write them, such as a phone number in its usual form. A value that the person has
-    /// written in this form is missing.
+    /// The valid values as people write them, such as a phone number in its usual form. Omits values that were
+    /// typed in this form.
     package let written: [(field: FieldName, text: String)]
 }
 
 extension Signups {
-    /// Returns the refusals that a submission of these answers would cause in the answered fields. Stores, hashes and
-    /// sends nothing, and spends no attempt on a code.
+    /// Returns the refusals that a submission of these answers would cause in the answered fields; none if it would
+    /// skip an optional step. Changes nothing in the draft, hashes and sends nothing, and spends no attempt on a code.
     ///
-    /// Reports whether a public name is taken, within a rate limit; never reports whether an address is taken.
+    /// Reports whether a public name is taken, which counts against a rate limit; never reports whether an address is taken.
     package func check(_ answers: Answers, on step: Step, of draft: Draft) async throws(CheckError) -> Verdict {
         if draft.account != nil { throw .committed }
         let progress = progress(of: draft)
         if progress.states[step.name] == .locked { throw .locked(next: progress.next) }
+        if step.isOptional, step.isBlank(answers) { return Verdict(refusals: [], written: []) }
         let (values, inputs, allRefusals) = validate(answers, to: step, of: draft)
         var refusals = allRefusals.filter { answers[$0.field] != nil }
         var written: [(field: FieldName, text: String)] = []

@@ -297,7 +297,7 @@ extension FieldKind {
 
 extension Step {
     /// True if nothing is answered: an empty object, or a form with only empty controls.
-    fileprivate func isBlank(_ answers: Answers) -> Bool {
+    func isBlank(_ answers: Answers) -> Bool {
         answers.members.allSatisfy { field(named: $0.name)?.kind.isBlank($0.answer) ?? false }
     }
 

@@ -41,6 +41,20 @@ struct SubmitTests {
         }
     }
 
+    @Test func `a check of blank answers to an optional step refuses nothing, because a submission skips it`()
+        async throws
+    {
+        let flow = Self.steps(1).replacing("required: false, ", with: "")
+        try await TestSignups.with(flow: flow) { service in
+            let draft = try await service.start()
+            let step = service.signups.flow.steps[0]
+            let verdict = try await service.signups.check(["field1": ""], on: step, of: draft)
+            #expect(verdict.refusals.isEmpty)
+            let skipped = try await service.submit(["field1": ""], to: "step1", of: draft)
+            #expect(service.signups.progress(of: skipped).next == nil)
+        }
+    }
+
     @Test func `submitting any step writes the missing digest of the address`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "code")
