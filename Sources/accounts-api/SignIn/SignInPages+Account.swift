@@ -27,8 +27,8 @@ extension SignInPages {
     /// The query of a step after a photo of it was removed.
     private static let photoRemoved = "photo-removed"
 
-    /// Shows a step of the account as a form, or stores the answers that were sent. If they are refused, the person
-    /// sees them again.
+    /// Shows a step of the account as a form, or stores the answers that were sent. If they are refused, the form shows
+    /// them again, unless they were not read, because they were too large or too many people were uploading.
     private func editPage(
         _ act: Operation.Act,
         _ request: Request,
@@ -98,13 +98,10 @@ extension SignInPages {
             try await sessions.endOthers(than: current)
             return Pages.seeOther("/account?signed-out-others")
         }
-        let isEnded =
-            if let id = ID<AccountSession>(other) {
-                try await sessions.end(id, of: current.account.id)
-            } else {
-                false
-            }
-        return Pages.seeOther(isEnded ? "/account?signed-out-there" : "/account")
+        guard let id = ID<AccountSession>(other), try await sessions.end(id, of: current.account.id) else {
+            return Pages.seeOther("/account")
+        }
+        return Pages.seeOther("/account?signed-out-there")
     }
 
     @Sendable func showPassword(_ request: Request, _ context: RequestScope) async throws -> Response {
@@ -164,7 +161,7 @@ extension SignInPages {
         return response(Self.emailForm(), notice: isOver ? .otherOverdue : nil, context)
     }
 
-    /// The form of the first step of the change, which starts it.
+    /// The form for the new address. Sending it starts the change.
     private static func emailForm(_ typed: String = "", by form: FirstForm = FirstForm()) -> FormPage {
         FormPage(
             title: .emailChangeTitle,
@@ -217,8 +214,7 @@ extension SignInPages {
         return response(Self.eraseForm(of: current), context)
     }
 
-    /// The page in place of a form that the person cannot send yet, because the address has changed; nil if the person
-    /// can.
+    /// Returns a page that says how long to wait after a change of the address; nil if the form may be sent.
     private func pause(_ title: Word, of session: AccountSession, in language: Language) async throws -> Response? {
         guard let wait = try await sessions.signups.waitAfterMove(of: session.account.id) else { return nil }
         let form = FormPage(title: title, action: "/account", isOfAccount: true, next: (.account, "/account"))
@@ -260,7 +256,7 @@ extension SignInPages {
 
     /// The pages that need a confirmation first. The key is the query of the page that asks for it, such as
     /// `/account/confirm?email`.
-    private static let confirmed = [
+    private static let pagesNeedingConfirmation = [
         "password": "/account/password", "email": "/account/email", "erase": "/account/erase",
         "export": "/account/export",
         "authenticator": AuthenticatorPages.path,
@@ -269,12 +265,18 @@ extension SignInPages {
     @Sendable func showConfirmation(_ request: Request, _ context: RequestScope) async throws -> Response {
         let target = ReturnTarget(of: request, among: returnTargets)
         let current = try await confirming(context)
-        // A person without a password confirms by a new sign-in with a mailed code.
         guard try await sessions.overview(of: current.account.id).hasPassword else {
-            return Pages.seeOther(target.carried(by: "/sign-in/mail"))
+            return Pages.seeOther(target.carried(by: confirmationWithoutPassword))
         }
         let next = String((request.uri.query ?? "").prefix { $0 != "&" })
         return response(confirmationForm(next, of: current).carrying(target), context)
+    }
+
+    /// Where a person without a password confirms: by a new sign-in with a mailed code, or if the flow has none, by setting
+    /// a first password in a recovery.
+    private var confirmationWithoutPassword: String {
+        let signsInByCode = sessions.flow.signIn.methods.contains(.code)
+        return signsInByCode || !sessions.flow.hasRecovery ? "/sign-in/mail" : FlowPurpose.recovery.path
     }
 
     /// The session of the request, which may be idle. Throws if there is none.
@@ -289,7 +291,7 @@ extension SignInPages {
             text: [.confirmText],
             action: "/account/confirm",
             fields: [FormPage.password("password", .password)],
-            hidden: [("next", Self.confirmed[next] == nil ? "" : next)],
+            hidden: [("next", Self.pagesNeedingConfirmation[next] == nil ? "" : next)],
             accountName: session.account.username ?? session.account.email,
             button: .goOn,
             back: session.isIdle ? nil : "/account",
@@ -303,8 +305,7 @@ extension SignInPages {
         let current = try await confirming(context)
         var (context, target) = ReturnTarget.taken(from: context, among: returnTargets)
         context.answers = Answers(context.answers.members.filter { $0.name != "next" })
-        // The page that needs the confirmation comes next, and passes the target on.
-        let page = Self.confirmed[next].map { target.carried(by: $0) }
+        let page = Self.pagesNeedingConfirmation[next].map { target.carried(by: $0) }
         return try await answering(context, next: page, then: target) { [context] in
             var answer = try await session.confirm(request, context)
             // The page that needs the confirmation comes next, even if the account lacks an authenticator app. So the

@@ -295,6 +295,7 @@ struct SignInPages: Sendable {
             let newCode = code.map { pages.newRecoveryCode($0, next: target.url ?? "/account", in: context.language) }
             if var page = newCode ?? last.map({ pages.form($0, in: context.language) }) {
                 page.headers.add(answer.headers)
+                page.isShownOnce = true
                 return pages.response(page, in: context.language)
             }
             let page = Self.page(of: answer.json?["next"]?["step"]?.string).map { target.carried(by: $0) }

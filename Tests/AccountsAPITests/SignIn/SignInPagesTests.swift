@@ -335,6 +335,22 @@ struct SignInPagesTests {
         }
     }
 
+    /// An account lacks a password if the flow lets people leave it out.
+    @Test(arguments: [("", "/recovery"), ("sign_in: [password, code]", "/sign-in/mail")])
+    func `a person without a password confirms with a mailed code, or sets a first password`(
+        rule: String,
+        path: String
+    ) async throws {
+        try await TestServer.with(flow: standardFlow(with: rule)) { site in
+            try await site.readyAccount()
+            let kim = PageVisitor(site)
+            _ = try await kim.post("/sign-in", Self.right)
+            try DatabaseSession().run("DELETE FROM credentials")
+            #expect(try await kim.send(.get, "/account/confirm?email").headers[.location] == path)
+            #expect(try await kim.open(path).status == 200)
+        }
+    }
+
     @Test(arguments: ["", "/profile", "/password", "/email", "/authenticator", "/confirm", "/erase"])
     func `a person signs out on every page of the account`(page: String) async throws {
         try await TestServer.with { site in
@@ -384,6 +400,7 @@ struct SignInPagesTests {
             let last = try await kim.post("/account/erase")
             #expect(last.status == 200 && last.has("<h1>\(end)</h1>") && last.has("href=\"/signup\""))
             #expect(last.headers[.clearSiteData] != nil)
+            #expect(!last.has("class=\"languages\""), "the page cannot be shown again")
             #expect(try DatabaseSession().query("SELECT FROM accounts").isEmpty)
             #expect(try await kim.open("/account").path == "/sign-in")
         }
