@@ -10,7 +10,7 @@ extension ApplicationsReader {
         return uris
     }
 
-    /// The URIs of a list, without those that have mistakes.
+    /// The valid URIs of a list; none if the list has an empty or a repeated entry.
     mutating func uris(_ key: String, in entry: inout YAMLEntry, allowsAppScheme: Bool) -> [String] {
         items(key, in: &entry, upTo: Self.maximumURIs).compactMap { item in
             guard let mistake = uriRules.mistake(in: item.text, allowsAppScheme: allowsAppScheme) else {

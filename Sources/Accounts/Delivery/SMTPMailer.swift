@@ -27,8 +27,8 @@ package final class SMTPMailer: Mailer {
     }
 
     /// Returns when the server has answered the command NOOP. After the task has left the queue, that takes at most 10
-    /// seconds, twice that if the server closes the first connection and the mailer opens another one. A refusal may take
-    /// 10 seconds more for each connection, because libcurl then waits for the reply to QUIT. Every error is `temporary`.
+    /// seconds for a connection, and 10 more if the server refuses it and does not answer QUIT. If the server replies 421,
+    /// the mailer tries a second connection. Every error is `temporary`.
     package func connect() async throws(MailError) {
         _ = try await withCheckedContinuation { queue.post(MailTask(mail: nil, continuation: $0)) }.get()
     }
@@ -142,7 +142,7 @@ package struct SMTPServer: Equatable, Sendable {
     /// Parses a URL such as `smtp://user:password@host:587`, with percent-encoded credentials. Throws `permanent` if it
     /// is malformed; the error does not contain the URL.
     ///
-    /// `smtps://` uses TLS from the first byte (port 465), and ignores the query. `smtp://` (port 587) uses STARTTLS if the
+    /// `smtps://` uses TLS from the first byte (port 465), whatever the query says. `smtp://` (port 587) uses STARTTLS if the
     /// server offers it. `smtp://` requires STARTTLS if the host is not loopback, the URL has credentials, or the query is
     /// `?tls=required`, but never with `?tls=optional`. Certificates are always verified, against the authorities of the
     /// system or, which only tests use, those in `caFile` (PEM).
@@ -238,14 +238,14 @@ struct SMTPConnection: ~Copyable {
         return curl.collectReplies(into: &replies) { $0.sendNothing() }
     }
 
-    /// Why no session is open.
+    /// The error for a session that could not be opened.
     private borrowing func failure(_ status: CURLcode, _ replies: SMTPReplies) -> MailError {
         let reply = curl.replyCode
         let reason = reason(status, replies.text(of: reply, to: nil))
         return .temporary(reply: hasRefused ? reply : nil, reason: reason)
     }
 
-    /// Opens a session. Returns what keeps it from opening, or from logging in; nil if nothing does.
+    /// Opens a session, with a login if the server has credentials. Returns the obstacle; nil if there is none.
     borrowing func obstacle(hasLogin: Bool) -> SMTPObstacle? {
         var replies = SMTPReplies()
         let status = openSession(&replies)
@@ -262,7 +262,7 @@ struct SMTPConnection: ~Copyable {
         case CURLE_LOGIN_DENIED: return hasRefused ? .loginRefused(reason: reason) : .loginNotOffered
         default: break
         }
-        // There is no port of this side before the server has accepted the connection.
+        // libcurl knows the local port only once the connection is established.
         if curl.number(CURLINFO_LOCAL_PORT) <= 0 { return .unreachable(reason: reason) }
         if replies.contains(220) { return .other(reason: reason) }
         return hasRefused ? .greetingRefused(reason: reason) : .noGreeting

@@ -19,16 +19,15 @@ package struct AccountEvent: Sendable {
         account = try columns.next()
     }
 
-    /// The JSON members of the event in a webhook and in a list of events. If they would exceed 20 kB, only the id of
-    /// the account is left of its claims.
+    /// The JSON members of the event in a webhook and in a list of events. If they would exceed 20 kB, the account
+    /// has only its id, and no claims.
     ///
     /// - Parameter account: the account as it is now; nil if it was erased.
     package func members(about account: Account?, for subscriber: EventSubscriber) -> [JSON.Member] {
-        let claims = account.map(subscriber.claims) ?? []
-        let members = members([.init("id", .string(self.account.description))] + claims)
+        let id = JSON.Member("id", .string(self.account.description))
+        let all = members([id] + (account.map(subscriber.claims) ?? []))
         // Standard Webhooks recommends at most 20 kB.
-        return JSON.object(members).bytes.count <= 20_000
-            ? members : self.members([.init("id", .string(self.account.description))])
+        return JSON.object(all).bytes.count <= 20_000 ? all : members([id])
     }
 
     private func members(_ account: [JSON.Member]) -> [JSON.Member] {

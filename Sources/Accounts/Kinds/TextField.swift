@@ -38,7 +38,8 @@ package struct TextField: FieldKind {
 
     private func canonical(_ typed: String, of field: FieldName) throws(Refusals) -> String {
         // NFC composes at most four scalars, each of at most four bytes, to one. Longer input is refused before the
-        // slow normalisation, even if it would be short enough without the white space at its ends.
+        // slow normalisation. The first check allows 1,024 bytes of white space at the ends, which the second one does
+        // not count.
         if typed.utf8.count > 16 * max + 1024 {
             throw Refusals(field, .tooLong, ["max": .integer(max), "actual": .integer(typed.length)])
         }
@@ -46,7 +47,7 @@ package struct TextField: FieldKind {
         if trimmedLength > 4 * max {
             throw Refusals(field, .tooLong, ["max": .integer(max), "actual": .integer(trimmedLength)])
         }
-        let text = typed.withoutCarriageReturns()
+        let text = typed.withLineFeeds()
         guard text.unicodeScalars.allSatisfy({ isMultiline ? $0.isAllowedInLines : $0.isAllowedInLine }),
             text.isStreamSafe
         else { throw Refusals(field, .badCharacters) }
@@ -117,7 +118,7 @@ extension String {
     }
 
     /// The text with LF in place of each CR LF, because browsers send CR LF for a line break in a form.
-    fileprivate func withoutCarriageReturns() -> String {
+    fileprivate func withLineFeeds() -> String {
         guard hasCarriageReturn else { return self }
         var bytes = Array(utf8)
         var count = 0
@@ -128,7 +129,7 @@ extension String {
         return String(decoding: bytes[..<count], as: UTF8.self)
     }
 
-    /// True if no more than thirty combining marks follow each other (Unicode Standard Annex 15 §13). No language needs
+    /// True if at most thirty scalars in a row have a combining class (Unicode Standard Annex 15 §13). No language needs
     /// more, and normalisation sorts such marks in quadratic time.
     fileprivate var isStreamSafe: Bool {
         if isASCII { return true }

@@ -6,14 +6,14 @@ extension Signups {
         package let ended: Int
 
         /// Whether more than a tenth would end.
-        package var isLoss: Bool { ended * 10 > drafts }
+        package var isTooMany: Bool { ended * 10 > drafts }
     }
 
     /// Counts the sign-ups that this flow would end, because its idle time is shorter than that of the servers before.
     ///
-    /// Servers erase expired drafts within minutes. So a draft that had expired an hour before the last change of any
-    /// draft was kept by servers with a longer idle time. Drafts that have expired since then do not count: after an
-    /// outage, all of them may have expired. Throws a temporary error if there are so many drafts that the count takes
+    /// Servers erase expired drafts within minutes. So a draft that had expired an hour before the latest change of any
+    /// draft, and still exists, was kept by servers with a longer idle time. Drafts that expired later do not count: they
+    /// may have expired in an outage, when no server erased them. Throws a temporary error if there are so many drafts that the count takes
     /// longer than ten seconds.
     package func endedByFlow() async throws(DatabaseError) -> EndedByFlow {
         let row = try await database.transaction(

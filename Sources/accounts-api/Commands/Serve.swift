@@ -256,7 +256,7 @@ struct Server {
             return
         }
         if loss.ended == 0 { return }
-        if loss.isLoss, !acceptsLoss {
+        if loss.isTooMany, !acceptsLoss {
             throw Refused(
                 description: "the flow \(settings.flow.id) would end \(loss.ended) of "
                     + "\(counted(loss.drafts, "unfinished sign-up")) now, because its \"idle\" is shorter than before: "

@@ -9,22 +9,23 @@ struct Page {
     var headers: HTTPFields = [:]
     /// A sentence at the top of the page about an error, or about what has happened.
     var notice: String?
-    /// Whether the notice tells no error.
+    /// Whether the notice reports a result, and not an error.
     var isNews = false
     /// Whether search engines may list the page.
     var isPublic = false
     /// What search engines show of the page.
     var description: String?
     var members: [JSON.Member] = []
-    /// Where a browser gets the page again after a form; nil for the page that sent the form.
+    /// The path at which GET shows this page again after a form; nil if that is the page with the form.
     var address: String?
-    /// The addresses of applications that a form of the page leads to. Browsers check each redirect after a form.
+    /// The URLs outside this service to which a form of the page may redirect, for `form-action`. Browsers apply it to
+    /// redirects, too.
     var formTargets: [String] = []
 
     /// Whether the page shows something that the person cannot see again, such as a new recovery code.
     var isShownOnce = false
 
-    /// Whether the page exists in all languages of the flow, and is still there after a switch.
+    /// Whether the page can be shown again in another language of the flow.
     var hasLanguages: Bool { template != .problems && !isShownOnce }
 
     /// The templates of pages. The name of the file is the raw value.
