@@ -21,7 +21,7 @@ extension Sessions {
         if !refusals.isEmpty { throw .refused(refusals) }
         // One hash to compare the present password with the new one, and one for the new password. Both are counted
         // first, so that a request beyond the rate limit costs no hash.
-        for _ in 1...2 { try await takeHash() }
+        for _ in 1...2 { try await takeHash(toChange: session.account) }
         if try await isCurrent(password, of: session.account.id) {
             throw .refused([Refusal(field.name, .unchanged)])
         }
@@ -103,13 +103,19 @@ extension Sessions {
         }
     }
 
-    /// Counts a password hash. Throws `limited` if the client's network has used up its password hashes, and `hashing`
-    /// if the hash would have to wait too long.
-    private func takeHash() async throws(SignInError) {
+    /// Counts a password hash. Throws `limited` if the client's network has used up its password hashes, or if the notice
+    /// of the change would exceed a limit, and `hashing` if the hash would have to wait too long.
+    private func takeHash(toChange account: Account) async throws(SignInError) {
         let limits = signups.charges(.passwordHashesFromNetwork, of: signups.network)
+        let laterLimits = signups.noticeCharges(to: account)
         if let rejection = signups.hashing.rejection(of: signups.network) { throw .hashing(rejection) }
         let exceeded = try await converting(to: SignInError.database) { () throws(DatabaseError) in
-            try await signups.consumeAlone(limits)
+            let rows = try await database.transaction(
+                signups.peek(laterLimits),
+                signups.consume(limits, when: Signups.isWithinLimits)
+            )
+            if let exceeded = try signups.exceeded(laterLimits, rows[0]) { return exceeded }
+            return try signups.exceeded(limits, rows[1])
         }
         if let exceeded { throw .limited(exceeded) }
     }

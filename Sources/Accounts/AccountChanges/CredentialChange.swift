@@ -19,8 +19,8 @@ extension Sessions {
     /// Runs the statements of a change in one transaction. The same transaction ends all other sessions and the
     /// unfinished sign-ins, gives this session a new token, and inserts the mail.
     ///
-    /// Throws `noSession` if the session has ended, `confirmationRequired` if it was not confirmed recently, and
-    /// `noSuchFactor` if the statements have changed nothing.
+    /// Throws `limited` if a rate limit of the notice is exceeded, `noSession` if the session has ended,
+    /// `confirmationRequired` if it was not confirmed recently, and `noSuchFactor` if the statements have changed nothing.
     ///
     /// - Parameters:
     ///   - notice: the notice that is mailed to the person.
@@ -43,9 +43,11 @@ extension Sessions {
                        AND disabled_at IS NULL
                        AND auth_time >= now() - make_interval(secs => \(time.seconds)))
             """
+        let limits = signups.noticeCharges(to: session.account)
         let before: [SQL] = [
+            signups.consume(limits),
             Self.lockForChange(id),
-            "SELECT \(Signups.setFlag("may_change", mayChange))",
+            "SELECT \(Signups.setFlag("may_change", "\(mayChange) AND \(Signups.isWithinLimits)"))",
         ]
         let hasChanged = Signups.flag("changed")
         let after: [SQL] = [
@@ -58,14 +60,15 @@ extension Sessions {
         ]
         let tell = mail(about: notice, to: session.account, in: language, when: hasChanged)
         let flags: SQL = "SELECT \(Self.mayChange), \(hasChanged)"
-        let (may, changed, row) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+        let (exceeded, may, changed, row) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             let rows = try await database.transaction(
                 before + change + after + tell + [flags, Signups.select(session.id)]
             )
             let (may, changed) = try rows[rows.count - 2].only.decode(Bool.self, Bool.self)
             let row = try rows[rows.count - 1].first.map { row throws(DatabaseError) in try AccountSession(row) }
-            return (may, changed, row)
+            return (try signups.exceeded(limits, rows[0]), may, changed, row)
         }
+        if let exceeded { throw .limited(exceeded) }
         guard may else { throw row?.tokenHash == session.tokenHash ? .confirmationRequired : .noSession }
         guard changed else { throw .noSuchFactor }
         signups.outbox.wakeSender()
@@ -91,6 +94,22 @@ extension Sessions {
 }
 
 extension Signups {
+    /// The charges for a change of the account that is followed by a notice. A transaction consumes them before it locks the
+    /// account, as those do that mail a code.
+    func noticeCharges(to account: Account) -> [Charge] {
+        [charge(.noticesToAccount, account.id.bytes)] + (account.email == nil ? [] : mailChargesForAnyAddress)
+    }
+
+    /// An SQL condition: the account has got fewer of these notices than `notices_to_account` permits. For what happens
+    /// whether or not a mail may tell of it.
+    func mayTell(of notice: AccountNotice, _ account: ID<Account>) -> SQL {
+        let limit = flow.limits[.noticesToAccount]
+        return """
+            (SELECT count(*) FROM outbox WHERE account = \(account) AND template = \(notice.rawValue)
+                AND created_at > now() - make_interval(secs => \(limit.period.seconds))) < \(limit.count)
+            """
+    }
+
     /// The statement that inserts a mail about the account to the address if the condition is true.
     func mail(
         about notice: AccountNotice,

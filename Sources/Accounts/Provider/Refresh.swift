@@ -42,8 +42,8 @@ extension Provider {
         return asked.isEmpty ? live.scope : granted.filter(asked.contains).joined(separator: " ")
     }
 
-    /// Ends the authorization, because somebody may have copied its tokens. Mails the person, and writes an event for
-    /// the applications.
+    /// Ends the authorization, because somebody may have copied its tokens. Writes an event for the applications, and mails
+    /// the person, unless the account has got enough of these notices.
     private func endReused(_ live: LiveAuthorization) async throws(ProviderError) {
         let (account, hasEnded) = (live.session.account, Signups.flag("reused"))
         try await converting(to: ProviderError.database) { () throws(DatabaseError) in
@@ -51,9 +51,15 @@ extension Provider {
                 .decode(String.self)
             let languages = sessions.flow.languages
             let language = locale.flatMap { languages[$0] } ?? languages[0]
+            let mayTell = sessions.signups.mayTell(of: .applicationSignedOut, account.id)
             _ = try await database.transaction(
                 ["SELECT \(Signups.setFlag("reused", "end_reused_authorization(\(live.id))"))"]
-                    + sessions.mail(about: .applicationSignedOut, to: account, in: language, when: hasEnded)
+                    + sessions.mail(
+                        about: .applicationSignedOut,
+                        to: account,
+                        in: language,
+                        when: "\(hasEnded) AND \(mayTell)"
+                    )
             )
         }
         sessions.signups.outbox.wakeSender()

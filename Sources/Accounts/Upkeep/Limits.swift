@@ -30,6 +30,9 @@ package struct Limits: Sendable {
         case mailsFromNetwork = "mails_from_network"
         /// Mails that all clients cause together.
         case mails
+        /// Changes of the credentials or the username of one account, each of which mails a notice. Also the number of
+        /// notices of used recovery codes and of copied refresh tokens.
+        case noticesToAccount = "notices_to_account"
         /// Codes entered for an address by one client network, so that one network never reaches `guessesForAddress`.
         case guessesForAddressFromNetwork = "guesses_for_address_from_network"
         /// Codes entered for an address, in all drafts together.
@@ -50,7 +53,7 @@ package struct Limits: Sendable {
             case .mailsToAddressFromNetwork, .mailsToAddressFromNetworkPerDay, .mailsToAddress,
                 .guessesForAddressFromNetwork, .guessesForAddress:
                 true
-            case .starts, .commits, .mailsFromNetwork, .mails, .usernameChecks, .passwordHashes,
+            case .starts, .commits, .mailsFromNetwork, .mails, .noticesToAccount, .usernameChecks, .passwordHashes,
                 .passwordHashesFromNetwork, .images:
                 false
             }
@@ -77,6 +80,7 @@ package struct Limits: Sendable {
         case .mailsToAddress: Limit(30, per: .seconds(86_400))
         case .mailsFromNetwork: Limit(100, per: .seconds(3600))
         case .mails: Limit(10_000, per: .seconds(3600))
+        case .noticesToAccount: Limit(30, per: .seconds(86_400))
         case .guessesForAddressFromNetwork: Limit(25, per: .seconds(86_400))
         case .guessesForAddress: Limit(100, per: .seconds(86_400))
         case .usernameChecks: Limit(60, per: .seconds(3600))

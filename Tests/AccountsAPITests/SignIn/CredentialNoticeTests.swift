@@ -69,6 +69,45 @@ struct CredentialNoticeTests {
         }
     }
 
+    /// Otherwise one account could use up what the mail provider accepts, and nobody would get a code.
+    @Test(arguments: [Limits.Name.noticesToAccount, .mailsFromNetwork, .mails])
+    func `changes that mail a notice are limited`(name: Limits.Name) async throws {
+        // The code of the sign-up counts as a mail, but not as a notice.
+        let limit = Limit(name == .noticesToAccount ? 2 : 3, per: .seconds(3600))
+        try await TestServer.with(limits: Limits(byName: [name: limit], revisions: 600)) { site in
+            let kim = Browser(site)
+            try await kim.signUp(hasAuthenticator: true)
+            for _ in 1...2 { #expect(try await kim.send(.post, "/account/recovery-codes").status == 200) }
+            let before = try DatabaseSession().number(of: "outbox")
+            let new: JSON = ["password": "another pass phrase", "confirmation": "another pass phrase"]
+            for refused in [
+                try await kim.send(.post, "/account/recovery-codes"),
+                try await kim.send(.put, "/account/password", new),
+                try await kim.send(.put, "/account/profile", ["username": "mina"]),
+                try await kim.send(.delete, "/account"),
+            ] {
+                #expect(refused.status == 429 && refused.slug == "rate-limited")
+                #expect(refused.headers[.rateLimitPolicy]?.contains(name.rawValue) == true)
+            }
+            let after = try DatabaseSession().number(of: "outbox")
+            #expect(after == before)
+            #expect(try await kim.send(.get, "/session").json["account"]?["username"] == "kim")
+        }
+    }
+
+    @Test func `a used recovery code mails a limited number of notices`() async throws {
+        let limit = Limit(2, per: .seconds(3600))
+        try await TestServer.with(limits: Limits(byName: [.noticesToAccount: limit], revisions: 600)) { site in
+            let person = try await Browser(site).signUp(hasAuthenticator: true)
+            for code in person.recoveryCodes.prefix(3) {
+                let kim = Browser(site)
+                _ = try await kim.signIn()
+                #expect(try await kim.send(.put, "/session/recovery-code", ["code": .string(code)]).status == 200)
+            }
+            #expect(try DatabaseSession().number(of: "outbox WHERE template = 'recovery-code-used'") == 2)
+        }
+    }
+
     @Test func `a refused change causes no mail`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
