@@ -109,7 +109,7 @@ extension Sessions {
         let limits = signups.charges(.passwordHashesFromNetwork, of: signups.network)
         let laterLimits = signups.noticeCharges(to: account)
         if let rejection = signups.hashing.rejection(of: signups.network) { throw .hashing(rejection) }
-        let exceeded = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+        let exceeded = try await converting(to: SignInError.database) { () throws(DatabaseError) -> LimitReached? in
             let rows = try await database.transaction(
                 signups.peek(laterLimits),
                 signups.consume(limits, when: Signups.isWithinLimits)

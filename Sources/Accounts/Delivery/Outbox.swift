@@ -37,15 +37,24 @@ package struct Outbox: Sendable {
         let sealed: [UInt8]
         /// A digest of the network whose request has caused the mail. Networks take turns by these digests.
         let networkDigest: [UInt8]
-        /// A digest of the recipient's address. Mails with the same digest are delivered one after another.
+        /// A digest of the recipient's address, or of what stands for it. Mails with the same digest are delivered one after
+        /// another.
         let recipientDigest: [UInt8]
     }
 
     /// Encrypts a new mail.
     ///
-    /// - Parameter now: the current time. The digest of a network differs from day to day (UTC), so digests of two days
-    ///   do not reveal that they belong to one network.
-    func seal(_ content: Content, from network: Network, at now: Date) -> Sealed {
+    /// - Parameters:
+    ///   - now: the current time. The digest of a network differs from day to day (UTC), so digests of two days do not
+    ///     reveal that they belong to one network.
+    ///   - recipient: the address that the client has named, if it is not that of the mail. Otherwise the order of mails
+    ///     would tell whose address it is.
+    func seal(
+        _ content: Content,
+        from network: Network,
+        at now: Date,
+        for recipient: EmailAddress? = nil
+    ) -> Sealed {
         let id = ID<Outbox>()
         let dayNumber = Int(now.timeIntervalSince1970) / 86_400
         let json: JSON = [
@@ -58,7 +67,7 @@ package struct Outbox: Sendable {
             id: id.rawValue,
             sealed: keys.seal(json.bytes, for: .mail(id)),
             networkDigest: keys.digest([Array("mail from".utf8), Array("\(dayNumber)".utf8), network.site.prefix]),
-            recipientDigest: recipientDigests(of: content.to)[0]
+            recipientDigest: recipientDigests(of: recipient?.rawValue ?? content.to)[0]
         )
     }
 

@@ -113,7 +113,7 @@ extension Operator {
             findings.append(.addressLeft(at: leftAt, restorableUntil: until))
         }
         if let address {
-            findings += try await [lateMail(to: address), deadMail(about: id, to: address)].compactMap { $0 }
+            findings += try await [lateMail(of: id, to: address), deadMail(about: id, to: address)].compactMap { $0 }
         }
         let sessions = try ListedSession.all(in: rows[3], signups.keys)
         if disabledAt == nil, let last = sessions.first {
@@ -175,11 +175,16 @@ extension Operator {
 
     /// A finding about the waiting mails to the address that have had a failed attempt or are older than a minute; nil
     /// if there is none.
-    private func lateMail(to address: EmailAddress) async throws(DatabaseError) -> SignInFinding? {
+    private func lateMail(
+        of account: ID<Account>,
+        to address: EmailAddress
+    ) async throws(DatabaseError) -> SignInFinding? {
         let (count, since, lastError) = try await database.read(
             """
             SELECT count(*), min(created_at), max(last_error) FROM outbox
-             WHERE recipient = ANY (\(ByteStrings(signups.outbox.recipientDigests(of: address)))) AND state = 'waiting'
+             WHERE state = 'waiting'
+               AND (recipient = ANY (\(ByteStrings(signups.outbox.recipientDigests(of: address))))
+                    OR account = \(account) AND template = \(CodeMail.signIn.rawValue))
                AND template <> 'withheld' AND now() < useless_after
                AND (last_error IS NOT NULL OR created_at < now() - interval '1 minute')
             """

@@ -17,7 +17,7 @@ extension Sessions {
         let owner = try await owner(of: identifier)
         let pending = try await mailCode(
             to: owner?.account,
-            owner?.address ?? identifier.address ?? Self.nobody(identifier),
+            owner?.address ?? Self.named(by: identifier),
             typed: identifier,
             charging: mailCharges(to: identifier),
             when: Signups.isWithinLimits,
@@ -28,9 +28,11 @@ extension Sessions {
         return pending
     }
 
-    /// Returns an address to use if there is no account, or the account has no address. No mail is sent to it.
-    private static func nobody(_ identifier: SignInIdentifier) -> EmailAddress {
-        EmailAddress("\(identifier.value)@username.invalid") ?? EmailAddress("nobody@username.invalid")!
+    /// Returns the typed address, or one that stands for the typed username. If there is no account, no mail is sent to
+    /// it.
+    private static func named(by identifier: SignInIdentifier) -> EmailAddress {
+        identifier.address ?? EmailAddress("\(identifier.value)@username.invalid")
+            ?? EmailAddress("nobody@username.invalid")!
     }
 
     private func owner(of identifier: SignInIdentifier) async throws(SignInError) -> (
@@ -90,7 +92,8 @@ extension Sessions {
                 ticket: mailTicket.text
             ),
             from: signups.network,
-            at: Date()
+            at: Date(),
+            for: typed.map(Self.named)
         )
         let codeDigest = codeDigests(digits, for: token.id)[0]
         // The account may have got another address, or may have been disabled, since it was read.

@@ -76,6 +76,33 @@ struct MailedCodeTests {
         }
     }
 
+    /// Mails to one recipient leave one after another. If a code for a username counted as one to its address, whoever
+    /// watches the order of mails would learn that both belong together.
+    @Test func `mails for a username and for its address do not wait for each other`() async throws {
+        try await TestServer.with(flow: Self.flow()) { site in
+            try await site.readyAccount()
+            try await site.service.deliver()
+            for identifier in [Self.email, "kim"] {
+                try await Browser(site).send(.post, "/session/code", ["identifier": .string(identifier)])
+            }
+            let waiting = try DatabaseSession().query("SELECT DISTINCT recipient FROM outbox WHERE state = 'waiting'")
+            #expect(waiting.count == 2)
+            let found = try await CommandRun.byMina(
+                "outbox",
+                "list",
+                "--state",
+                "waiting",
+                "--email",
+                Self.email,
+                "--json"
+            )
+            #expect(
+                try found.json["mails"]?.texts(of: "template") == ["sign-in-code", "sign-in-code"],
+                "operators find both"
+            )
+        }
+    }
+
     @Test func `a disabled account gets no code`() async throws {
         try await TestServer.with(flow: Self.flow()) { site in
             try await site.readyAccount()
