@@ -144,43 +144,39 @@ package struct Reaper: Sendable {
         var last = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
         repeat {
             let start = ContinuousClock.now
-            let row = try await database.transaction(
-                [
-                    Self.withoutFlush,
-                    """
-                    WITH \(Self.lock), page AS (
-                        SELECT id FROM \(table)
-                         WHERE account_id IS NULL AND (SELECT acquired FROM reaper_lock)
-                           AND id > \(last)
-                           AND id < draft_id_floor(now() - make_interval(secs => \(signups.flow.expiry.idle.seconds)))
-                         ORDER BY id LIMIT \(SQL(stringLiteral: "\(Self.batch)"))
-                    ), expired AS (
-                        SELECT id FROM \(table)
-                         WHERE \(Self.isIn("page")) AND account_id IS NULL AND \(signups.deadline) <= now()
-                           FOR UPDATE SKIP LOCKED
-                    ), ended AS (
-                        DELETE FROM \(table) WHERE \(Self.isIn("expired"))
-                        RETURNING id, flow, step, token_hash, created_at, ends_at
-                    ), stored_reason AS (
-                        INSERT INTO endings (token_hash, reason, until)
-                        SELECT token_hash, 'expired', ends_at + interval '1 day' FROM ended
-                         WHERE ends_at > now() - interval '1 day'
-                           AND ends_at > created_at + \(maximumLifetime) + interval '1 minute'
-                        ON CONFLICT DO NOTHING
-                    )
-                    SELECT (SELECT count(*) FROM ended), (SELECT count(*) FROM page),
-                           (SELECT id FROM page ORDER BY id DESC LIMIT 1), \(Funnel.ended()),
-                           \(Signups.rememberEnded("SELECT id FROM ended"))
-                    """,
-                ] + Signups.deleteBelongingsExceptCodes
-            )[1].only
-            let (erased, pageCount, lastID, ended, _) = try row.decode(
-                Int.self,
-                Int.self,
-                UUID?.self,
-                String.self,
-                String.self
+            let selectPage: SQL = """
+                WITH \(Self.lock), page AS (
+                    SELECT id FROM \(table)
+                     WHERE account_id IS NULL AND (SELECT acquired FROM reaper_lock)
+                       AND id > \(last)
+                       AND id < draft_id_floor(now() - make_interval(secs => \(signups.flow.expiry.idle.seconds)))
+                     ORDER BY id LIMIT \(SQL(stringLiteral: "\(Self.batch)"))
+                )
+                SELECT (SELECT count(*) FROM page), (SELECT id FROM page ORDER BY id DESC LIMIT 1),
+                       set_config('signup.page', ARRAY(SELECT id FROM page)::text, true)
+                """
+            let eraseExpired: SQL = """
+                WITH expired AS (
+                    SELECT id FROM \(table)
+                     WHERE \(Self.isIn(Self.page)) AND account_id IS NULL AND \(signups.deadline) <= now()
+                       FOR UPDATE SKIP LOCKED
+                ), ended AS (
+                    DELETE FROM \(table) WHERE \(Self.isIn("expired"))
+                    RETURNING id, flow, step, token_hash, created_at, ends_at
+                ), stored_reason AS (
+                    INSERT INTO endings (token_hash, reason, until)
+                    SELECT token_hash, 'expired', ends_at + interval '1 day' FROM ended
+                     WHERE ends_at > now() - interval '1 day'
+                       AND ends_at > created_at + \(maximumLifetime) + interval '1 minute'
+                    ON CONFLICT DO NOTHING
+                )
+                SELECT (SELECT count(*) FROM ended), \(Funnel.ended()), \(Signups.rememberEnded("SELECT id FROM ended"))
+                """
+            let rows = try await database.transaction(
+                [Self.withoutFlush, selectPage, eraseExpired] + Signups.deleteBelongingsExceptCodes
             )
+            let (pageCount, lastID, _) = try rows[1].only.decode(Int.self, UUID?.self, String.self)
+            let (erased, ended, _) = try rows[2].only.decode(Int.self, String.self, String.self)
             try signups.funnel.ended(ended, as: .expired)
             signups.metrics.erased.add(erased, "drafts")
             count += erased
@@ -189,6 +185,9 @@ package struct Reaper: Sendable {
             last = lastID
         } while ContinuousClock.now < end && !Task.isShuttingDownGracefully
     }
+
+    /// The ids of the batch of drafts that the current transaction has read, as a table.
+    private static let page: SQL = "unnest(current_setting('signup.page')::uuid[]) AS id"
 
     /// Returns the condition that the id is in that list. PostgreSQL would plan a join again for each batch, and the
     /// planning takes longer than the batch.

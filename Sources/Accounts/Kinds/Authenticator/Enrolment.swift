@@ -141,31 +141,32 @@ extension Signups {
             SELECT id, \(field.rawValue) FROM \(table(of: draft.id)) WHERE \(isCurrent(draft))
             ON CONFLICT DO NOTHING
             """
-        let spend: SQL = """
-            WITH spent AS (
-                SELECT generation, failures + 1 AS failures,
-                       now() || ARRAY(SELECT moment FROM unnest(recent) AS moment
-                                       WHERE moment > now() - make_interval(secs => \(TOTP.period))) AS recent
-                  FROM enrolments WHERE draft = \(draft.id) AND field = \(field.rawValue)
-                   AND EXISTS (SELECT FROM \(table(of: draft.id)) WHERE \(isCurrent(draft)))
-            ), counted AS (
-                SELECT *, least(\(Enrolment.maximumAttempts) - cardinality(recent),
-                                (\(Enrolment.maximumFailures) - failures % \(Enrolment.maximumFailures))
-                                % \(Enrolment.maximumFailures)) AS attempts_left FROM spent
-            )
+        let count: SQL = """
             UPDATE enrolments
-               SET failures = counted.failures,
-                   generation = counted.generation + CASE WHEN attempts_left = 0 THEN 1 ELSE 0 END,
-                   recent = CASE WHEN attempts_left = 0 THEN '{}' ELSE counted.recent END
-              FROM counted WHERE draft = \(draft.id) AND field = \(field.rawValue)
-            RETURNING counted.generation, attempts_left, now()
+               SET failures = failures + 1,
+                   recent = now() || ARRAY(SELECT moment FROM unnest(recent) AS moment
+                                            WHERE moment > now() - make_interval(secs => \(TOTP.period)))
+             WHERE draft = \(draft.id) AND field = \(field.rawValue) AND \(exists(draft))
+            RETURNING generation, \(Self.attemptsLeft), now()
+            """
+        // Checks the draft, too: after 25 failures the row has no attempt left until the next failure is counted.
+        let renew: SQL = """
+            UPDATE enrolments SET generation = generation + 1, recent = '{}'
+             WHERE draft = \(draft.id) AND field = \(field.rawValue) AND \(Self.attemptsLeft) = 0 AND \(exists(draft))
             """
         return try await converting(to: SubmitError.database) { () throws(DatabaseError) in
-            guard let row = try await database.transaction(lock(draft), insert, spend)[2].first else { return nil }
+            let rows = try await database.transaction(lock(draft), insert, count, renew)
+            guard let row = rows[2].first else { return nil }
             let (generation, attemptsLeft, now) = try row.decode(Int.self, Int.self, Date.self)
             return SpentAttempt(generation: generation, attemptsLeft: attemptsLeft, now: now)
         }
     }
+
+    /// The number of attempts that are left after the last counted one. At 0, the secret is replaced.
+    private static let attemptsLeft: SQL = """
+        least(\(Enrolment.maximumAttempts) - cardinality(recent),
+              (\(Enrolment.maximumFailures) - failures % \(Enrolment.maximumFailures)) % \(Enrolment.maximumFailures))
+        """
 
     /// A statement for after the write of the draft. A later setup gets a new secret, so the confirmed secret is never
     /// shown again, and the correct code is no longer counted as a failure.
