@@ -7,6 +7,10 @@ package struct Webhook: Sendable {
     /// of them.
     package let secrets: [WebhookSecret]
 
+    package init(url: String, events: [String], secrets: [WebhookSecret]) {
+        (self.url, self.events, self.secrets) = (url, events, secrets)
+    }
+
     /// The types of events that an application may receive.
     package static let eventTypes = [
         "account.created", "account.updated", "account.disabled", "account.enabled", "account.erased",

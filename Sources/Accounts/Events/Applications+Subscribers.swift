@@ -4,7 +4,6 @@ extension Applications {
         all.map { application in
             EventSubscriber(
                 id: application.id,
-                eventTypes: application.webhook?.events ?? [],
                 webhook: application.webhook,
                 backchannelLogoutURI: application.backchannelLogoutURI,
                 claims: { application.claims(of: $0) }

@@ -1,9 +1,6 @@
 /// An application, with the settings that decide which events and logouts it receives.
 package struct EventSubscriber: Sendable {
     package let id: String
-    /// The types of events that the application has chosen, each one of ``Webhook/eventTypes``: those of its webhook.
-    /// The list of events needs only them, so they are separate from the webhook.
-    package let eventTypes: [String]
     /// Nil for an application without a webhook.
     package let webhook: Webhook?
     package let backchannelLogoutURI: String?
@@ -12,17 +9,18 @@ package struct EventSubscriber: Sendable {
 
     package init(
         id: String,
-        eventTypes: [String] = [],
         webhook: Webhook? = nil,
         backchannelLogoutURI: String? = nil,
         claims: @escaping @Sendable (Account) -> [JSON.Member] = { _ in [] }
     ) {
         self.id = id
-        self.eventTypes = eventTypes
         self.webhook = webhook
         self.backchannelLogoutURI = backchannelLogoutURI
         self.claims = claims
     }
+
+    /// The types of events that the application receives; none without a webhook.
+    var eventTypes: [String] { webhook?.events ?? [] }
 }
 
 extension Database {

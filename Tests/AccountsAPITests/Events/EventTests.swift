@@ -14,7 +14,7 @@ struct EventTests {
     }
 
     private func listen(_ site: TestServer, to types: [String] = Webhook.eventTypes) async throws {
-        try await site.service.database.store([EventSubscriber(id: "shop", eventTypes: types)])
+        try await site.service.database.store([EventSubscriber(id: "shop", receiving: types)])
     }
 
     /// Returns the types of the events since the last call, in the order of their numbers, and deletes the events.

@@ -63,7 +63,7 @@ struct LogoutTests {
 
     @Test func `an application without a logout URI is not told`() async throws {
         try await RelyingParty.with { shop in
-            try await shop.site.service.database.store([EventSubscriber(id: "shop", eventTypes: Webhook.eventTypes)])
+            try await shop.site.service.database.store([EventSubscriber(id: "shop", receiving: Webhook.eventTypes)])
             let kim = Browser(shop.site)
             try await kim.signUp()
             #expect(try await shop.signIn(kim).status == 200)

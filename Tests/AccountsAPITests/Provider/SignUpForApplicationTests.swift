@@ -36,7 +36,7 @@ struct SignUpForApplicationTests {
     {
         try await RelyingParty.with { shop in
             let types = ["account.created", "session.created"]
-            try await shop.site.service.database.store([EventSubscriber(id: "shop", eventTypes: types)])
+            try await shop.site.service.database.store([EventSubscriber(id: "shop", receiving: types)])
             let (kim, session) = (Browser(shop.site), try DatabaseSession())
             try await kim.send(.post, "/signup", ["request": .string(request(shop, kim))])
             let commit = try #require(await kim.signUp().commit)

@@ -292,7 +292,7 @@ struct TokenTests {
 
     @Test func `a stolen refresh token ends the authorization at its second use`() async throws {
         try await RelyingParty.with { shop in
-            try await shop.site.service.database.store([EventSubscriber(id: "shop", eventTypes: ["refresh.reused"])])
+            try await shop.site.service.database.store([EventSubscriber(id: "shop", receiving: ["refresh.reused"])])
             let kim = Browser(shop.site)
             try await kim.signUp()
             let stolen = try #require(try await shop.signIn(kim).json["refresh_token"]?.string)

@@ -112,7 +112,6 @@ struct WebhookReceiverTests {
             let secrets = try [next, secret].map { try #require(WebhookSecret($0)) }
             let shop = EventSubscriber(
                 id: "shop",
-                eventTypes: Webhook.eventTypes,
                 webhook: Webhook(url: receiver.url + "/hooks", events: Webhook.eventTypes, secrets: secrets),
                 claims: { [.init("name", .string("\($0.username ?? "") 안녕"))] }
             )

@@ -7,11 +7,7 @@ import Testing
 @Suite("Claims on deliveries", .freshDatabase)
 struct EventClaimTests {
     private let session: DatabaseSession
-    private let shop = EventSubscriber(
-        id: "shop",
-        eventTypes: ["account.updated"],
-        webhook: Webhook(url: "https://shop.example", events: ["account.updated"], secrets: [])
-    )
+    private let shop = EventSubscriber(id: "shop", receiving: ["account.updated"])
 
     init() throws {
         session = try DatabaseSession()

@@ -7,7 +7,7 @@ import Testing
 @Suite("The list of events", .freshDatabase)
 struct EventListTests {
     private let session: DatabaseSession
-    private let shop = EventSubscriber(id: "shop", eventTypes: ["account.updated"])
+    private let shop = EventSubscriber(id: "shop", receiving: ["account.updated"])
 
     init() throws {
         session = try DatabaseSession()
@@ -25,7 +25,7 @@ struct EventListTests {
 
     @Test func `an application pages through the events that it wants`() async throws {
         try await TestSignups.with { service in
-            let blog = EventSubscriber(id: "blog", eventTypes: ["account.erased"])
+            let blog = EventSubscriber(id: "blog", receiving: ["account.erased"])
             try await service.database.store([shop, blog])
             var caused: [String] = []
             for _ in 1...5 { caused.append(try cause()) }
@@ -115,7 +115,7 @@ struct EventListTests {
 
     @Test func `the cursor skips unwanted events, but no event that is committed late`() async throws {
         try await TestSignups.with { service in
-            try await service.database.store([shop, EventSubscriber(id: "blog", eventTypes: ["account.erased"])])
+            try await service.database.store([shop, EventSubscriber(id: "blog", receiving: ["account.erased"])])
             let wanted = try cause()
             _ = try cause("account.erased")
             try await session.waitUntilEventsAreListed()
@@ -185,7 +185,7 @@ struct EventListTests {
     @Test func `an operator follows the events, and an event that is committed late is not skipped`() async throws {
         try await TestSignups.with { service in
             let mina = Operator(service.signups, name: "mina")
-            try await service.database.store([shop, EventSubscriber(id: "blog", eventTypes: ["account.erased"])])
+            try await service.database.store([shop, EventSubscriber(id: "blog", receiving: ["account.erased"])])
             let isKnown = try await mina.tailEvents(of: "wiki", last: 10) != nil
             #expect(!isKnown)
             var caused: [String] = []

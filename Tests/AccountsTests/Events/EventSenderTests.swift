@@ -22,7 +22,6 @@ struct EventSenderTests {
     private static func subscriber(_ id: String, _ secrets: [String] = [secret]) throws -> EventSubscriber {
         EventSubscriber(
             id: id,
-            eventTypes: Webhook.eventTypes,
             webhook: Webhook(
                 url: "https://\(id).example/hooks",
                 events: Webhook.eventTypes,
@@ -316,11 +315,13 @@ struct EventSenderTests {
             _ = try await sender(service, [Self.subscriber("shop"), Self.subscriber("blog")])
             try cause(1, of: [UUID()])
             #expect(try session.number(of: "deliveries") == 2)
-            try await service.database.store([EventSubscriber(id: "shop", eventTypes: ["account.erased"])])
+            try await service.database.store([EventSubscriber(id: "shop", receiving: ["account.erased"])])
             #expect(try session.number(of: "applications") == 1)
-            #expect(try session.number(of: "deliveries") == 0)
+            #expect(try session.number(of: "deliveries") == 1)
             try cause(1, of: [UUID()])
             #expect(try session.number(of: "events") == 1)
+            try await service.database.store([EventSubscriber(id: "shop")])
+            #expect(try session.number(of: "deliveries") == 0)
         }
     }
 
@@ -351,8 +352,9 @@ struct EventSenderTests {
             for (subscribers, different) in [
                 ([blog, shop], []), ([shop], ["blog"]), ([], ["blog", "shop"]),
                 ([shop, blog, EventSubscriber(id: "wiki")], ["wiki"]),
-                ([shop, EventSubscriber(id: "blog", eventTypes: Webhook.eventTypes)], ["blog"]),
-                ([shop, EventSubscriber(id: "blog", eventTypes: [], webhook: blog.webhook)], ["blog"]),
+                ([shop, EventSubscriber(id: "blog", receiving: Webhook.eventTypes)], ["blog"]),
+                ([shop, EventSubscriber(id: "blog", receiving: [])], ["blog"]),
+                ([shop, EventSubscriber(id: "blog", backchannelLogoutURI: blog.backchannelLogoutURI)], ["blog"]),
             ] as [([EventSubscriber], [String])] {
                 let found = try await service.database.applications(unlike: subscribers)
                 #expect(found == different)

@@ -20,7 +20,6 @@ struct WebhookStandardTests {
         let secret = try #require(WebhookSecret("whsec_" + Data(repeating: byte, count: 32).base64EncodedString()))
         return EventSubscriber(
             id: id,
-            eventTypes: Webhook.eventTypes,
             webhook: Webhook(url: "https://\(id).example/hooks", events: Webhook.eventTypes, secrets: [secret]),
             claims: { _ in [.init("name", .string(claim))] }
         )
