@@ -71,6 +71,9 @@ extension CommandRun {
 }
 
 extension JSON {
+    /// The elements of a list; none if it is no list.
+    var items: [JSON] { if case .array(let items) = self { items } else { [] } }
+
     /// The text of this member in each element of the list; nil where the member is missing or no string.
     func texts(of member: String) -> [String?] {
         guard case .array(let elements) = self else { return [] }

@@ -1,0 +1,48 @@
+import Accounts
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("The argon2 commands", .freshDatabase, .timeLimit(.minutes(5)))
+struct Argon2CommandTests: OperatorCommandSuite {
+    let session: DatabaseSession
+
+    init() throws {
+        session = try DatabaseSession()
+    }
+
+    @Test func `argon2 info shows the parameters, and argon2 calibrate recommends some`() async throws {
+        let info = try await command("argon2", "info", "--json", settings: ["ARGON2_WORKERS": "1"])
+        let json = try JSON.read(Array(info.output.utf8))
+        #expect(info.status == 0 && json["library"]?.string?.contains("libargon2") == true)
+        #expect(json["memory_kib"] == 19456 && json["iterations"] == 2 && json["workers"] == 1)
+        let found = try await command("argon2", "calibrate", "--target", "1ms", settings: ["ARGON2_WORKERS": "1"])
+        #expect(found.status == 0 && found.output.contains("ARGON2_MEMORY_KIB=19456\nARGON2_ITERATIONS=2\n"))
+        #expect(found.errorOutput.contains("these are the minimum parameters"))
+        let bounded = try await command(
+            "argon2",
+            "calibrate",
+            "--json",
+            "--target",
+            "1s",
+            "--workers",
+            "2",
+            "--memory-limit",
+            "50MiB"
+        )
+        let room = try JSON.read(Array(bounded.output.utf8))
+        guard case .integer(let memory)? = room["memory_kib"] else {
+            Issue.record("\(room)")
+            return
+        }
+        #expect((19_456...23_552).contains(memory) && room["workers"] == 2)
+        for arguments in [
+            ["--target", "soon"], ["--target", "1s", "--memory-limit", "1MiB"],
+            ["--target", "1s", "--memory-limit", "64"],
+        ] {
+            #expect(try await CommandRun.of(["argon2", "calibrate"] + arguments, settings: [:]).status == 2)
+        }
+        #expect(try await command("argon2", "info", settings: ["ARGON2_MEMORY_KIB": "64"]).status == 2)
+    }
+}

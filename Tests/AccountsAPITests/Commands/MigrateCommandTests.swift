@@ -1,0 +1,40 @@
+import Accounts
+import TestSupport
+import Testing
+
+@testable import accounts_api
+
+@Suite("The migrate command", .freshDatabase, .timeLimit(.minutes(5)))
+struct MigrateCommandTests: OperatorCommandSuite {
+    let session: DatabaseSession
+
+    init() throws {
+        session = try DatabaseSession()
+    }
+
+    @Test func `migrate --status aligns the states`() async throws {
+        let lines = try await command("migrate", "--status").output.split(separator: "\n")
+        let columns = lines.map { line in
+            line.prefix { $0 != " " }.count + line.drop { $0 != " " }.prefix { $0 == " " }.count
+        }
+        #expect(lines.count > 20 && Set(columns).count == 1)
+    }
+
+    @Test func `migrate prints how long each script took`() async throws {
+        let forget = "DELETE FROM functions WHERE name = 'draft_id_floor'"
+        try session.run(forget)
+        let run = try await command("migrate")
+        let line = /functions\/draft_id_floor  applied in [0-9]+\.[0-9][0-9] s\n/
+        #expect(run.status == 0 && run.output.wholeMatch(of: line) != nil, "\(run.output) \(run.errorOutput)")
+        try session.run(forget)
+        let json = try await command("migrate", "--json").json
+        #expect(json["applied"] == ["functions/draft_id_floor"] && json["pending"] == [])
+        guard case .object(let seconds)? = json["seconds"] else {
+            Issue.record("\(json)")
+            return
+        }
+        #expect(seconds.map(\.name) == ["functions/draft_id_floor"])
+        #expect(try await command("migrate").output == "the schema is up to date\n")
+        #expect(try await command("migrate", "--status", "--json").json["seconds"] == .null)
+    }
+}
