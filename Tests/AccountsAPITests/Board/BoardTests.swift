@@ -9,10 +9,6 @@ import Testing
 struct BoardTests {
     private static let arrows = (up: "\u{1B}[A", down: "\u{1B}[B", right: "\u{1B}[C", left: "\u{1B}[D")
 
-    private var settings: [String: String] {
-        ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys, "USER": "mina"]
-    }
-
     private func watch(columns: Int = 120, lines: Int = 24, settings more: [String: String] = [:]) throws
         -> TerminalSession
     {
@@ -20,7 +16,7 @@ struct BoardTests {
             columns: columns,
             lines: lines,
             ["drafts", "board", "--watch"],
-            settings: settings.merging(more) { $1 }
+            settings: CommandRun.settingsOfMina.merging(more) { $1 }
         )
     }
 
@@ -32,7 +28,7 @@ struct BoardTests {
             _ = try await service.readyDraft(email: "lee@example.com", username: "lee")
             _ = try await service.signups.commit(service.readyDraft(email: "park@example.com", username: "park"))
             _ = try await service.start()
-            let run = try await CommandRun.of(["drafts", "board"], settings: settings)
+            let run = try await CommandRun.byMina("drafts", "board")
             let lines = run.output.split(separator: "\n")
             #expect(run.status == 0 && lines[0] == "3 unfinished sign-ups")
             #expect(
@@ -43,9 +39,7 @@ struct BoardTests {
             #expect(lines[4].contains(" s · 23 h") || lines[4].contains(" s · 24 h"))
             #expect(!run.output.contains("\u{1B}") && !run.output.contains("example"))
 
-            let json = try await JSON.read(
-                Array(CommandRun.of(["drafts", "board", "--json"], settings: settings).output.utf8)
-            )
+            let json = try await CommandRun.byMina("drafts", "board", "--json").json
             guard case .array(let columns)? = json["columns"], columns.count == 8 else {
                 Issue.record("no columns")
                 return
@@ -81,8 +75,8 @@ struct BoardTests {
     }
 
     @Test func `--watch without a terminal is a usage error`() async throws {
-        #expect(try await CommandRun.of(["drafts", "board", "--watch"], settings: settings).status == 2)
-        #expect(try await CommandRun.of(["drafts", "board", "--watch", "--json"], settings: settings).status == 2)
+        #expect(try await CommandRun.byMina("drafts", "board", "--watch").status == 2)
+        #expect(try await CommandRun.byMina("drafts", "board", "--watch", "--json").status == 2)
     }
 
     // MARK: - The screen

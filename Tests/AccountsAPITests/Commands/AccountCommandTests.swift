@@ -8,12 +8,7 @@ import Testing
 @Suite("Commands for accounts and sessions", .freshDatabase)
 struct AccountCommandTests {
     private func command(_ arguments: String...) async throws -> CommandRun {
-        try await CommandRun.of(
-            arguments,
-            settings: [
-                "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys, "USER": "mina",
-            ]
-        )
+        try await CommandRun.byMina(arguments)
     }
 
     private func audit() throws -> [String] {

@@ -7,17 +7,14 @@ import Testing
 
 @Suite("The import of accounts by command", .freshDatabase, .timeLimit(.minutes(5)))
 struct AccountImportCommandTests {
-    private let settings = [
-        "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys, "USER": "mina",
-        "ARGON2_MEMORY_KIB": "7168", "ARGON2_ITERATIONS": "5",
-    ]
+    private let settings = ["ARGON2_MEMORY_KIB": "7168", "ARGON2_ITERATIONS": "5"]
 
     private static let kim = #"{"email": "kim@example.com", "created_at": "2024-05-01T12:00:00Z"}"#
     private static let lee = #"{"username": "lee", "created_at": "2024-05-01T12:00:00.5+09:00"}"#
 
     private func run(_ text: String, _ options: String...) async throws -> CommandRun {
         try await withFile(text, named: "users.jsonl") { file in
-            try await CommandRun.of(["accounts", "import", file] + options, settings: settings)
+            try await CommandRun.byMina(["accounts", "import", file] + options, settings: settings)
         }
     }
 
@@ -67,7 +64,7 @@ struct AccountImportCommandTests {
 
     @Test func `a file that does not exist is a usage error`() async throws {
         try await TestSignups.with { _ in
-            let run = try await CommandRun.of(["accounts", "import", "/nowhere"], settings: settings)
+            let run = try await CommandRun.byMina("accounts", "import", "/nowhere", settings: settings)
             #expect(run.status == 2 && run.errorOutput.contains("cannot read /nowhere"))
         }
     }
@@ -77,7 +74,7 @@ struct AccountImportCommandTests {
             _ = try await KeyRing(TestSignups.keys).mismatch(with: site.service.database)
             let other = "other:v2:" + Data(repeating: 9, count: 32).base64EncodedString()
             let run = try await withFile(Self.kim, named: "users.jsonl") { file in
-                try await CommandRun.of(
+                try await CommandRun.byMina(
                     ["accounts", "import", file],
                     settings: settings.merging(["ACCOUNTS_KEYS": other]) { $1 }
                 )

@@ -65,12 +65,9 @@ struct AuditCommandTests {
                     'OPS-1234: the person came to the office')
             """
         )
-        let settings = [
-            "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys, "USER": "mina",
-        ]
         for (options, isWhole) in [([], false), (["--wide"], true)] {
             let list = ["audit", "list"] + options
-            let terminal = try TerminalSession(columns: 80, lines: 24, list, settings: settings)
+            let terminal = try TerminalSession(columns: 80, lines: 24, list, settings: CommandRun.settingsOfMina)
             let screen = try await terminal.expect("1 of 1 audit record")
             #expect(screen.timedOut == nil && !screen.text.contains("…"), "\(screen.text)")
             #expect(screen.text.contains("ops-1.example.com") == isWhole, "\(screen.text)")

@@ -104,10 +104,7 @@ struct DraftChangeCommandTests: OperatorCommandSuite {
                     columns: 80,
                     lines: 24,
                     purge,
-                    settings: [
-                        "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys,
-                        "USER": "mina",
-                    ]
+                    settings: CommandRun.settingsOfMina
                 )
                 #expect(try await terminal.expect("Delete 2 drafts? [y/N]").timedOut == nil)
                 try await terminal.press("\(answer)\r")

@@ -35,13 +35,7 @@ struct DraftCommandTests: OperatorCommandSuite {
                 (["--state", "review"], [lee]), (["--step", "password"], [kim]), (["--older-than", "2h"], [kim]),
                 (["--email", "Lee@Example.COM"], [lee]), (["--limit", "1"], [park]), (["--state", "expired"], []),
             ] {
-                let run = try await CommandRun.of(
-                    ["drafts", "list", "--json"] + options,
-                    settings: [
-                        "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys,
-                        "USER": "mina",
-                    ]
-                )
+                let run = try await CommandRun.byMina(["drafts", "list", "--json"] + options)
                 #expect(try run.json["drafts"]?.texts(of: "id") == found.map { "\($0.id)" }, "\(options)")
             }
 

@@ -152,9 +152,7 @@ struct ListOptionTests {
                 columns: 70,
                 lines: 24,
                 ["drafts", "list", "--columns", "id,address,updated,failures,created,expires,step"],
-                settings: [
-                    "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys, "USER": "mina",
-                ]
+                settings: CommandRun.settingsOfMina
             )
             let screen = try await terminal.expect("1 of 1 draft")
             #expect(screen.text.contains("UPDATED") && screen.text.contains("FAILURES"), "\(screen.text)")

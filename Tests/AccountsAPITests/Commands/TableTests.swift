@@ -86,9 +86,7 @@ struct TableTests {
                 UPDATE deliveries SET due_at = now() + interval '1 hour', last_error = 'answered 500 after 20 seconds'
                 """
             )
-            let settings = [
-                "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys, "USER": "mina",
-            ]
+            let settings = CommandRun.settingsOfMina
             try await service.signups.funnel.flush(to: service.database)
             for (arguments, line) in [
                 (["drafts", "list"], "2 of 2 drafts"), (["drafts", "funnel"], "code "),

@@ -194,13 +194,7 @@ struct OperatingDocumentTests {
                 case "flow check": arguments.append("Sources/Accounts/Flow/signup.yaml")
                 default: break
                 }
-                let run = try await CommandRun.of(
-                    arguments,
-                    settings: [
-                        "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys,
-                        "USER": "mina",
-                    ]
-                )
+                let run = try await CommandRun.byMina(arguments)
                 #expect(run.status == 0, "\(arguments): \(run.errorOutput)")
                 var json = try JSON.read(Array(run.output.utf8))
                 if case .array(let items) = json { json = try #require(items.first) }

@@ -54,16 +54,18 @@ extension CommandRun {
         }
     }
 
+    /// The settings of the operator mina on the database of the test.
+    static var settingsOfMina: [String: String] {
+        ["DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys, "USER": "mina"]
+    }
+
     /// Runs a command of the operator mina on the database of the test.
     static func byMina(_ arguments: String..., settings: [String: String] = [:]) async throws -> CommandRun {
         try await byMina(arguments, settings: settings)
     }
 
     static func byMina(_ arguments: [String], settings: [String: String] = [:]) async throws -> CommandRun {
-        let standard = [
-            "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys, "USER": "mina",
-        ]
-        return try await of(arguments, settings: standard.merging(settings) { $1 })
+        try await of(arguments, settings: settingsOfMina.merging(settings) { $1 })
     }
 
     var json: JSON { get throws { try JSON.read(Array(output.utf8)) } }

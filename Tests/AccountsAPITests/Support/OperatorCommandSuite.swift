@@ -12,11 +12,8 @@ extension OperatorCommandSuite {
     }
 
     func command(arguments: [String], settings: [String: String] = [:]) async throws -> CommandRun {
-        let standard = [
-            "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys, "USER": "root",
-            "SUDO_USER": "mina",
-        ]
-        return try await CommandRun.of(arguments, settings: standard.merging(settings) { $1 })
+        let sudo = ["USER": "root", "SUDO_USER": "mina"]
+        return try await CommandRun.byMina(arguments, settings: sudo.merging(settings) { $1 })
     }
 
     /// The audit records, oldest first, each with its operator and its act, and with its subject if there is one.

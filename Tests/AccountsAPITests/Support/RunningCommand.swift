@@ -17,9 +17,7 @@ final class RunningCommand: Sendable {
         let process = Process()
         process.executableURL = ServerProcess.program
         process.arguments = arguments
-        process.environment = [
-            "DATABASE_URL": FreshDatabase.current.conninfo, "ACCOUNTS_KEYS": TestSignups.keys, "USER": "mina",
-        ]
+        process.environment = CommandRun.settingsOfMina
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         try process.run()
