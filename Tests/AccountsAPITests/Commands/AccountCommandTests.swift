@@ -11,10 +11,6 @@ struct AccountCommandTests {
         try await CommandRun.byMina(arguments)
     }
 
-    private func audit() throws -> [String] {
-        try DatabaseSession().query("SELECT act FROM audit ORDER BY number").map { try $0.decode(String.self) }
-    }
-
     @Test func `disabling an account ends its sessions, and enabling it restores none of them`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
@@ -30,7 +26,7 @@ struct AccountCommandTests {
             #expect(try await command("accounts", "enable", "kim@example.com").output.hasPrefix("enabled account "))
             #expect(try await kim.send(.get, "/session").slug == "no-session", "the session stays ended")
             #expect(try await Browser(site).signIn().status == 201)
-            let acts = try audit().filter { $0 != "find account" }
+            let acts = try DatabaseSession().auditedActs().filter { $0 != "find account" }
             #expect(acts == ["disable account", "enable account"])
         }
     }
@@ -54,7 +50,7 @@ struct AccountCommandTests {
             #expect(again.status == 1 && again.errorOutput.contains("the account has no session \(id)"))
             #expect(try await command("sessions", "end", "kim@example.com").output == "ended 2 sessions\n")
             #expect(try await command("sessions", "end", "kim@example.com").output == "ended 0 sessions\n")
-            #expect(try audit().filter { $0 == "end sessions" }.count == 2)
+            #expect(try DatabaseSession().auditedActs().filter { $0 == "end sessions" }.count == 2)
         }
     }
 
@@ -90,7 +86,7 @@ struct AccountCommandTests {
             #expect(try await kim.send(.get, "/session").status == 200)
             #expect(try await command("sessions", "end", "--everybody", "--yes").output == "ended 2 sessions\n")
             for person in [kim, lee] { #expect(try await person.send(.get, "/session").slug == "no-session") }
-            let records = try audit()
+            let records = try DatabaseSession().auditedActs()
             #expect(records == ["end sessions"])
             for mistake in [["kim@example.com", "--everybody"], []] {
                 let run = try await CommandRun.of(["sessions", "end"] + mistake, settings: [:])
@@ -125,7 +121,7 @@ struct AccountCommandTests {
             #expect(erased.status == 0 && erased.output.hasPrefix("erased account "))
             #expect(try await kim.send(.get, "/session").slug == "no-session")
             #expect(try DatabaseSession().query("SELECT FROM accounts").isEmpty)
-            #expect(try audit().last == "erase account")
+            #expect(try DatabaseSession().auditedActs().last == "erase account")
         }
     }
 
@@ -144,7 +140,7 @@ struct AccountCommandTests {
             #expect(json["account"] == .string(id) && json["dry_run"] == true)
             #expect(json["rows"]?["sessions"] == 2 && json["rows"]?["past_consents"] == 0)
             #expect(try await kim.send(.get, "/session").status == 200)
-            #expect(try audit() == ["find account"], "only the search leaves a record")
+            #expect(try DatabaseSession().auditedActs() == ["find account"], "only the search leaves a record")
             let erased = try await command("accounts", "erase", id, "--yes", "--json")
             #expect(erased.output == #"{"account":"\#(id)","dry_run":false,"rows":null}"# + "\n")
         }

@@ -8,10 +8,6 @@ import Testing
 
 @Suite("The export of an account by an operator", .freshDatabase)
 struct AccountExportTests {
-    private func audit() throws -> [String] {
-        try DatabaseSession().query("SELECT act FROM audit ORDER BY number").map { try $0.decode(String.self) }
-    }
-
     private func withAccount(_ body: @escaping @Sendable (Browser) async throws -> Void) async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
@@ -39,7 +35,7 @@ struct AccountExportTests {
             }
             #expect(export["factors"]?["password"] == true && !run.output.contains("argon2"))
             #expect(export["sessions"]?.texts(of: "id") == own["sessions"]?.texts(of: "id"))
-            #expect(try audit() == ["find account", "export account"])
+            #expect(try DatabaseSession().auditedActs() == ["find account", "export account"])
         }
     }
 
@@ -75,7 +71,7 @@ struct AccountExportTests {
         try await TestSignups.with { _ in
             let run = try await CommandRun.byMina("accounts", "export", "01a1fdb2-1117-7906-a197-83af84022e4d")
             #expect(run.status == 1 && run.errorOutput.contains("no account") && run.output.isEmpty)
-            #expect(try audit() == [])
+            #expect(try DatabaseSession().auditedActs() == [])
         }
     }
 }

@@ -6,10 +6,6 @@ import Testing
 
 @Suite("How a command names an account", .freshDatabase)
 struct AccountReferenceTests {
-    private func audit() throws -> [String] {
-        try DatabaseSession().query("SELECT act FROM audit ORDER BY number").map { try $0.decode(String.self) }
-    }
-
     @Test func `an account is found by its id, its first digits, its address and its username`() async throws {
         try await TestSignups.with { service in
             let id = "\(try await service.signups.commit(service.readyDraft()).account.id)"
@@ -17,11 +13,11 @@ struct AccountReferenceTests {
             for reference in [id, "\(id.prefix(13))", "\(digits.prefix(6))", digits.uppercased()] {
                 #expect(try await CommandRun.byMina("accounts", "show", reference, "--json").json["id"]?.string == id)
             }
-            #expect(try audit() == [], "a lookup by id is not recorded")
+            #expect(try DatabaseSession().auditedActs() == [], "a lookup by id is not recorded")
             for reference in ["Kim@Example.COM", "kim", "KIM"] {
                 #expect(try await CommandRun.byMina("accounts", "show", reference, "--json").json["id"]?.string == id)
             }
-            #expect(try audit() == ["find account", "find account", "find account"])
+            #expect(try DatabaseSession().auditedActs() == ["find account", "find account", "find account"])
             #expect(try await CommandRun.byMina("sessions", "end", "\(digits.prefix(8))").status == 0)
         }
     }
@@ -47,7 +43,7 @@ struct AccountReferenceTests {
             let account = try await service.signups.commit(service.readyDraft(username: "facade")).account
             let run = try await CommandRun.byMina("accounts", "show", "facade", "--json")
             #expect(try run.json["id"] == .string("\(account.id)"))
-            #expect(try audit() == ["find account"])
+            #expect(try DatabaseSession().auditedActs() == ["find account"])
         }
     }
 

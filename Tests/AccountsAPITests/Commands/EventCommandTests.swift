@@ -6,8 +6,8 @@ import Testing
 @testable import accounts_api
 
 @Suite("The commands for events", .freshDatabase, .timeLimit(.minutes(10)))
-struct EventCommandTests {
-    private let session: DatabaseSession
+struct EventCommandTests: OperatorCommandSuite {
+    let session: DatabaseSession
 
     init() throws {
         session = try DatabaseSession()
@@ -40,13 +40,6 @@ struct EventCommandTests {
             """
         )
         return id
-    }
-
-    private func audit() throws -> [String] {
-        try session.query(
-            "SELECT operator || ': ' || act || coalesce(' ' || subject::text, '') FROM audit ORDER BY number"
-        )
-        .map { try $0.decode(String.self) }
     }
 
     private func words(_ run: CommandRun) -> [String] {

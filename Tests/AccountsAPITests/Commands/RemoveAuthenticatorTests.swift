@@ -26,10 +26,6 @@ struct RemoveAuthenticatorTests {
         }
     }
 
-    private func count(_ table: String) throws -> Int {
-        try session.query("SELECT count(*) FROM \(SQL(stringLiteral: table))").only.decode(Int.self)
-    }
-
     /// Asks for a mailed code and enters it.
     private func proveMailbox(_ kim: Browser) async throws -> Response {
         try await kim.send(.post, "/session/code", ["identifier": "kim@example.com"])
@@ -45,8 +41,8 @@ struct RemoveAuthenticatorTests {
             #expect(run.output.hasPrefix("removed the authenticator app of account "))
             #expect(run.output.hasSuffix(": each device needs a mailed code before the password\n"))
             #expect(try acts() == ["remove authenticator"])
-            #expect(try count("authenticators") == 0)
-            #expect(try count("recovery_codes") == 0)
+            #expect(try session.number(of: "authenticators") == 0)
+            #expect(try session.number(of: "recovery_codes") == 0)
             #expect(try await kim.send(.get, "/session").slug == "no-session")
             for identifier in ["kim@example.com", "kim"] {
                 #expect(
@@ -150,7 +146,7 @@ struct RemoveAuthenticatorTests {
             try await kim.signUp(hasAuthenticator: true)
             let run = try await CommandRun.byMina("accounts", "remove-authenticator", "kim")
             #expect(run.status == 2 && run.errorOutput.contains("pass --yes"))
-            #expect(try count("authenticators") == 1)
+            #expect(try session.number(of: "authenticators") == 1)
         }
     }
 }

@@ -36,7 +36,7 @@ struct PageTests {
             #expect(page.path == "/signup" && page.has("Your account is ready") && page.has("kim@example.com"))
             #expect(try await kim.open("/signup/profile").path == "/signup")
             #expect(try await kim.post("/signup/commit").has("Your account is ready"))
-            #expect(try count("accounts") == 1)
+            #expect(try DatabaseSession().number(of: "accounts") == 1)
         }
     }
 
@@ -116,7 +116,7 @@ struct PageTests {
             #expect(try await kim.open("/signup").path == "/signup/code", "the question changes nothing")
             let end = try await kim.post("/signup/cancel")
             #expect(end.path == "/signup?given-up" && end.status == 200 && end.has("Sign-up canceled"))
-            #expect(try count("drafts") == 0)
+            #expect(try DatabaseSession().number(of: "drafts") == 0)
             #expect(try await kim.post("/signup", "locale=en").path == "/signup/email")
         }
     }
@@ -226,8 +226,4 @@ struct PageTests {
             #expect(try await kim.post("/signup/email", "email=kim").has("이메일 주소 형식이 올바르지 않습니다. (예: name@example.com)"))
         }
     }
-}
-
-private func count(_ table: String) throws -> Int {
-    try DatabaseSession().query("SELECT count(*) FROM \(SQL(stringLiteral: table))").only.decode(Int.self)
 }

@@ -35,7 +35,7 @@ struct ImportedPasswordTests {
     }
 
     private func count(_ table: String) throws -> Int {
-        try DatabaseSession().query(SQL(stringLiteral: "SELECT count(*) FROM \(table)")).only.decode(Int.self)
+        try DatabaseSession().number(of: table)
     }
 
     @Test func `an imported password signs in, and is then hashed with Argon2id as all others`() async throws {

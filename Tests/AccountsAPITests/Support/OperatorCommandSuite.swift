@@ -24,3 +24,10 @@ extension OperatorCommandSuite {
         .map { try $0.decode(String.self) }
     }
 }
+
+extension DatabaseSession {
+    /// The acts of the audit records, oldest first.
+    func auditedActs() throws -> [String] {
+        try query("SELECT act FROM audit ORDER BY number").map { try $0.decode(String.self) }
+    }
+}
