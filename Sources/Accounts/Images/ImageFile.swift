@@ -76,6 +76,9 @@ private struct JPEGImage {
     private(set) var orientation = Orientation.upright
     private(set) var isBare = true
     private var hasJFIF = false
+    private var scans = 0
+    /// Encoders write about ten scans for a progressive picture. Each scan visits all pixels, and may be a few bytes long.
+    private static let maximumScans = 64
     /// JFIF 1.01 without a resolution and without a thumbnail, as libjpeg-turbo writes it.
     private static let jfif = Array("JFIF\0".utf8) + [1, 1, 0, 0, 1, 0, 1, 0, 0]
 
@@ -91,7 +94,11 @@ private struct JPEGImage {
                 let length = try walk.big(2)
                 if length < 2 { throw .unsupported }
                 try read(walk.take(length - 2), after: marker)
-                if marker == 0xDA { try Self.skipScan(&walk) }
+                if marker == 0xDA {
+                    scans += 1
+                    if scans > Self.maximumScans { throw .unsupported }
+                    try Self.skipScan(&walk)
+                }
             }
         }
     }

@@ -46,6 +46,8 @@ package struct Limits: Sendable {
         case passwordHashesFromNetwork = "password_hashes_from_network"
         /// Images that one draft or account uploads, valid or not.
         case images
+        /// Images that one client network uploads.
+        case imagesFromNetwork = "images_from_network"
 
         /// Whether the ticket in a mail lets the owner of the address go on although this limit is exceeded.
         package var yieldsToTicket: Bool {
@@ -54,7 +56,7 @@ package struct Limits: Sendable {
                 .guessesForAddressFromNetwork, .guessesForAddress:
                 true
             case .starts, .commits, .mailsFromNetwork, .mails, .noticesToAccount, .usernameChecks, .passwordHashes,
-                .passwordHashesFromNetwork, .images:
+                .passwordHashesFromNetwork, .images, .imagesFromNetwork:
                 false
             }
         }
@@ -87,6 +89,7 @@ package struct Limits: Sendable {
         case .passwordHashes: Limit(20, per: .seconds(3600))
         case .passwordHashesFromNetwork: Limit(120, per: .seconds(600))
         case .images: Limit(60, per: .seconds(3600))
+        case .imagesFromNetwork: Limit(240, per: .seconds(3600))
         }
     }
 

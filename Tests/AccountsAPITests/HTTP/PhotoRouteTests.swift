@@ -165,6 +165,22 @@ struct PhotoRouteTests {
         }
     }
 
+    /// The sign-ups of one network share a limit, because each costs the server up to seconds.
+    @Test func `the images of one network are limited, in all sign-ups together`() async throws {
+        let limits = Limits(byName: [.imagesFromNetwork: Limit(2, per: .seconds(3600))], revisions: 600)
+        try await TestServer.with(limits: limits) { site in
+            for name in ["kim", "lee"] {
+                let visitor = try await Self.atProfile(site, .bearer, email: "\(name)@example.com")
+                let response = try await visitor.send(.put, Self.path, bytes: image("plain.png"), headers: Self.jpeg)
+                #expect(response.status == 204)
+            }
+            let last = try await Self.atProfile(site, .bearer, email: "park@example.com")
+            let third = try await last.send(.put, Self.path, bytes: image("plain.png"), headers: Self.jpeg)
+            #expect(third.slug == "rate-limited")
+            #expect(third.headers[.rateLimitPolicy]?.hasPrefix("\"images_from_network\"") == true)
+        }
+    }
+
     @Test func `an image and a form with a content coding are refused, and nothing is stored`() async throws {
         try await TestServer.with(.socket) { site in
             let kim = try await Self.atProfile(site, .bearer)

@@ -191,6 +191,8 @@ struct FlowFileTests: FlowFileSuite {
         #expect(limits[.passwordHashes] == Limit(20, per: .seconds(3600)))
         #expect(limits[.passwordHashesFromNetwork] == Limit(120, per: .seconds(600)))
         #expect(limits[.images] == Limit(60, per: .seconds(3600)))
+        #expect(limits[.imagesFromNetwork] == Limit(240, per: .seconds(3600)))
+        #expect(limits[.noticesToAccount] == Limit(30, per: .seconds(86_400)))
         let file = Self.file("name: text, kind: text")
             .replacing("version: 1", with: "version: 1\nlimits: {starts: 7/1d, mails: 100000/1d, revisions: 10}")
         let changed = try Flow(yaml: file, file: "flow.yaml").limits

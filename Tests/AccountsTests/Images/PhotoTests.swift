@@ -107,6 +107,18 @@ struct PhotoTests {
         }
     }
 
+    /// Each scan visits all pixels, so a picture of a few kilobytes could take seconds.
+    @Test func `a JPEG with more scans than any encoder writes is refused`() throws {
+        let image = try [UInt8].onFile("progressive.jpg")
+        func adding(_ count: Int) -> [UInt8] {
+            var longer = Array(image.dropLast(2))
+            for _ in 1...count { longer += [0xFF, 0xDA, 0, 2] }
+            return longer + image.suffix(2)
+        }
+        #expect(try ImageFile(adding(40)).width == 64)
+        #expect(throws: ImageFault.unsupported) { try ImageFile(adding(64)) }
+    }
+
     @Test func `an image with too many pixels is refused when its header is read`() throws {
         var png = try [UInt8].onFile("plain.png")
         // The first chunk contains the width and the height, here 7,000 by 6,000.

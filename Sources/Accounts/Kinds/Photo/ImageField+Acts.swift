@@ -18,7 +18,7 @@ extension ImageField {
     package func workCharges(_ field: Field, for submission: Submission) throws(SubmitError) -> [Charge] {
         let isDone = submission.completed.contains(field.name)
         guard submission.inputs[field.name] is UploadedFile, !isDone else { return [] }
-        return [submission.signups.imageCharge(of: submission.draft)]
+        return submission.signups.imageCharges(of: submission.draft.id.bytes)
     }
 
     /// Converts the uploaded image to a photo and adds it to the change. Returns a refusal if the image cannot be

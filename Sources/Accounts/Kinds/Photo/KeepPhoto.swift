@@ -65,9 +65,9 @@ extension Signups {
     }
 
     /// Converts an image to a photo for an account. Throws `refused` if that is not possible; the image counts against
-    /// the rate limit of the account nevertheless.
+    /// the rate limits nevertheless.
     func photo(of image: UploadedFile, in field: FieldName, of account: Account) async throws(SignInError) -> Photo {
-        let charges = [charge(.images, account.id.bytes)]
+        let charges = imageCharges(of: account.id.bytes)
         let exceeded = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             try await consumeAlone(charges)
         }
@@ -80,11 +80,14 @@ extension Signups {
         }
     }
 
-    func imageCharge(of draft: Draft) -> Charge { charge(.images, draft.id.bytes) }
+    /// The charges for an image of a draft or an account.
+    func imageCharges(of id: [UInt8]) -> [Charge] {
+        [charge(.images, id)] + charges(.imagesFromNetwork, of: network)
+    }
 
-    /// Counts the image against the rate limit of the draft before it is decoded: a refused image takes time, too.
+    /// Counts the image against the rate limits before it is decoded: a refused image takes time, too.
     private func countImage(of draft: Draft) async throws(SubmitError) {
-        let charges = [imageCharge(of: draft)]
+        let charges = imageCharges(of: draft.id.bytes)
         let exceeded = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
             try await consumeAlone(charges)
         }
