@@ -31,6 +31,9 @@ package struct DeviceToken: Hashable, Sendable {
     /// a cookie (RFC 6265bis §5.5).
     package static let lifetime = Duration.seconds(400 * 86_400)
 
+    /// The maximum number of devices that one account remembers.
+    static let maximum = 100
+
     private static let length = 33
 }
 

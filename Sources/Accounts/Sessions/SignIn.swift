@@ -256,7 +256,8 @@ extension Sessions {
                 [Self.lock(account)] + statements + [remember] + Self.end(replaced, when: condition)
                     + [
                         insert, signups.remember(device, of: owner),
-                        signups.endExcessSessions(of: account, when: condition), signups.noteFirstSignIn(to: owner),
+                        signups.endExcessSessions(of: account, when: condition),
+                        signups.forgetExcessDevices(of: account, when: condition), signups.noteFirstSignIn(to: owner),
                         Signups.select(token.id),
                     ]
             )

@@ -4,12 +4,16 @@ import Hummingbird
 
 /// The handlers of health checks.
 struct HealthRoutes: Sendable {
-    let database: Database
+    private let database: ReadinessCheck
     let shutdown: ShutdownSignal
     /// The reason why the keys of this server do not fit the database; nil if they do.
     let keyMismatch: KeyMismatch?
-    /// The maximum time that the database has to answer.
-    let patience: Duration
+
+    /// - Parameter patience: the maximum time that the database has to answer.
+    init(database: Database, shutdown: ShutdownSignal, keyMismatch: KeyMismatch?, patience: Duration) {
+        self.database = ReadinessCheck { await database.isUp(within: patience) }
+        (self.shutdown, self.keyMismatch) = (shutdown, keyMismatch)
+    }
 
     /// Succeeds if the process answers.
     @Sendable func live(_ request: Request, _ context: RequestScope) async throws -> Response {
@@ -31,7 +35,7 @@ struct HealthRoutes: Sendable {
         get async {
             if shutdown.isUnderWay { return "The server is stopping." }
             if let keyMismatch { return "The keys do not fit the database: \(keyMismatch)." }
-            return await database.isUp(within: patience) ? nil : "The database is unavailable."
+            return await database.answer() ? nil : "The database is unavailable."
         }
     }
 }
