@@ -64,8 +64,7 @@ package struct GivenFactor: StoredValue {
 }
 
 extension SecondFactorField {
-    /// Compares the code, after counting the attempt if it is a code of the app. The transaction that writes the draft
-    /// uses the code up.
+    /// Compares the code, after counting the attempt. The transaction that writes the draft uses the code up.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
         guard let factor = submission.inputs[field.name] as? SecondFactor,
             let account = submission.draft.values.subject?.account
@@ -74,13 +73,11 @@ extension SecondFactorField {
         let (signups, draft) = (submission.signups, submission.draft)
         let digests = signups.digests(of: factor, in: draft)
         if let given = value(in: draft.values, of: field.name), digests.contains(given.digest) { return }
-        let counts = signups.failureCounts("second factor of a recovery", account.bytes, nil)
-        // Attempts with a recovery code need no count: it has too many bits to be guessed.
-        let isCounted = if case .totp = factor { true } else { false }
-        if isCounted {
-            try await submission.completed.once(field.name, "attempt") { () throws(SubmitError) in
-                try await signups.count(counts)
-            }
+        // Recovery codes have a count of their own, so that guesses at the app do not keep the owner from using one.
+        let guessed = if case .totp = factor { "second factor of a recovery" } else { "recovery code of a recovery" }
+        let counts = signups.failureCounts(guessed, account.bytes, nil)
+        try await submission.completed.once(field.name, "attempt") { () throws(SubmitError) in
+            try await signups.count(counts)
         }
         guard let right = try await signups.check(factor, of: account, in: draft) else {
             throw .refused([Refusal(field.name, .codeWrong)])
@@ -92,7 +89,7 @@ extension SecondFactorField {
                 locks: [Signups.lockAuthenticator(of: account)],
                 condition: right.isUnused,
                 statements: right.statements
-                    + (isCounted ? signups.forgive(counts, isKnown: false, when: signups.hasWritten(draft)) : [])
+                    + signups.forgive(counts, isKnown: false, when: signups.hasWritten(draft))
             )
         )
     }

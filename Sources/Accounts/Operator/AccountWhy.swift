@@ -30,7 +30,7 @@ package enum SignInFinding: Sendable {
     package enum Guess: Sendable {
         case passwordOfAddress, passwordOfUsername, codeOfAddress, codeOfUsername, secondFactor
         /// In a recovery: the mailed code, and the code of the authenticator app.
-        case codeOfRecovery, appInRecovery
+        case codeOfRecovery, appInRecovery, recoveryCodeInRecovery
     }
 
     /// Whether the finding can be the reason that the person cannot sign in, at least in some browsers.
@@ -151,6 +151,7 @@ extension Operator {
                 counts.append((.codeOfRecovery, strangers("code of a recovery", Array(address.rawValue.utf8))))
             }
             counts.append((.appInRecovery, strangers("second factor of a recovery", account.bytes)))
+            counts.append((.recoveryCodeInRecovery, strangers("recovery code of a recovery", account.bytes)))
         }
         let rows = try await database.read(
             """

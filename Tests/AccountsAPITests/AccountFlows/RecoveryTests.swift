@@ -163,11 +163,28 @@ struct RecoveryTests {
             let code: JSON = ["second_factor": .string(person.recoveryCodes[0])]
             #expect(
                 try await thief.send(.put, "/recovery/second-factor", code).status == 200,
-                "a recovery code has no limit"
+                "recovery codes have a count of their own"
             )
             let kim = Browser(site)
             _ = try await kim.signIn()
             #expect(try await kim.send(.put, "/session/totp", ["code": .string(person.code)]).status == 200)
+        }
+    }
+
+    @Test func `guesses at the recovery codes are limited, and a code of the app is still accepted`() async throws {
+        try await TestServer.with { site in
+            let person = try await Browser(site).signUp(hasAuthenticator: true)
+            try site.forgetUsedCodes()
+            let thief = Browser(site)
+            try await thief.recover()
+            func answer(_ code: String) async throws -> Response {
+                try await thief.send(.put, "/recovery/second-factor", ["second_factor": .string(code)])
+            }
+            let wrong = String(repeating: "A", count: 24)
+            for _ in 1...10 { #expect(try await answer(wrong).refusals == ["second_factor:code_wrong"]) }
+            let right = try await answer(person.recoveryCodes[0])
+            #expect(right.slug == "rate-limited" && right.headers[.retryAfter] == "3600")
+            #expect(try await answer(person.code).status == 200)
         }
     }
 

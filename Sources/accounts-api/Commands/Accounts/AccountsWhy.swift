@@ -110,6 +110,7 @@ extension SignInDiagnosis {
         case .codeOfUsername: "Mailed codes for the username are refused, \(wait). \(link)"
         case .codeOfRecovery: "Mailed codes for a recovery are refused, \(wait). \(link)"
         case .appInRecovery: "A recovery refuses codes of the app, \(wait). A recovery code is accepted."
+        case .recoveryCodeInRecovery: "A recovery refuses recovery codes, \(wait). A code of the app is accepted."
         }
     }
 }
@@ -136,6 +137,7 @@ extension SignInFinding {
         case .guessed(.secondFactor, _): "second_factor_guessed"
         case .guessed(.codeOfRecovery, _): "recovery_code_guessed"
         case .guessed(.appInRecovery, _): "recovery_app_guessed"
+        case .guessed(.recoveryCodeInRecovery, _): "recovery_saved_code_guessed"
         case .unreadableAuthenticator: "authenticator_unreadable"
         case .secondFactor: "second_factor"
         case .addressLeft: "address_left"
