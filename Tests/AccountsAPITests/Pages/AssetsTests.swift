@@ -7,10 +7,22 @@ import Testing
 
 @Suite("Custom assets")
 struct AssetsTests {
-    private let directory = FileManager.default.temporaryDirectory.appending(path: "assets-\(UUID())")
+    /// A temporary folder. It is deleted together with this object.
+    private final class Folder: Sendable {
+        let url = FileManager.default.temporaryDirectory.appending(path: "assets-\(UUID())")
+
+        init() throws {
+            try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        }
+
+        deinit { try? FileManager.default.removeItem(at: url) }
+    }
+
+    private let folder: Folder
+    private var directory: URL { folder.url }
 
     init() throws {
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        folder = try Folder()
     }
 
     private static func source(_ name: String) throws -> String {
