@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Concurrent requests", .freshDatabase, .timeLimit(.minutes(3)))
 struct ConcurrentRequestTests {
-    /// Over sockets, the test client gives up after 20 seconds, which a hundred may need on a busy machine.
+    /// Over a socket, the requests share one connection and are answered one after the other, so there are fewer.
     @Test(arguments: [(TestServer.Mode.router, 100), (.socket, 30)])
     func `many concurrent commits of one draft create one account`(mode: TestServer.Mode, count: Int) async throws {
         try await TestServer.with(mode) { site in

@@ -12,6 +12,8 @@ struct TestServer: Sendable {
     let service: TestSignups
     let client: any TestClientProtocol
     let log: CapturedLog
+    /// The connection of ``send(_:_:bytes:_:)``; nil if requests go to the router.
+    private let connection: TestClient?
     private let contract: Contract
 
     /// How requests reach the service.
@@ -86,8 +88,27 @@ struct TestServer: Sendable {
                 configuration: .init(address: .hostname("127.0.0.1", port: 0)),
                 logger: log.logger
             )
-            try await app.test(mode == .router ? .router : .live) { client in
-                try await body(TestServer(service: service, client: client, log: log, contract: contract))
+            // The client of `.live` gives up after 20 seconds, and opens a connection before its first request. That of
+            // `.ahc` opens none unless it is used.
+            try await app.test(mode == .router ? .router : .ahc()) { client in
+                @Sendable func run(_ connection: TestClient?) async throws {
+                    try await body(
+                        TestServer(
+                            service: service,
+                            client: client,
+                            log: log,
+                            connection: connection,
+                            contract: contract
+                        )
+                    )
+                }
+                guard let port = client.port else { return try await run(nil) }
+                try await TestClient.withClient(
+                    host: "localhost",
+                    port: port,
+                    configuration: .init(timeout: .seconds(300)),
+                    operation: { try await run($0) }
+                )
             }
         }
     }
@@ -99,17 +120,30 @@ struct TestServer: Sendable {
         bytes: [UInt8]? = nil,
         _ headers: HTTPFields = [:]
     ) async throws -> Response {
-        let response = try await client.execute(
-            uri: path,
-            method: method,
-            headers: headers,
-            body: bytes.map { ByteBuffer(bytes: $0) }
-        ) { Response($0) }
+        let response = try await respond(to: method, path, bytes.map { ByteBuffer(bytes: $0) }, headers)
         let isJSON = headers[.contentType] == "application/json"
         let text = bytes.map { String(decoding: $0, as: UTF8.self) }
         try contract.check(method, path, text, response, isJSON: isJSON)
         response.checkAgainstReference()
         return response
+    }
+
+    private func respond(
+        to method: HTTPRequest.Method,
+        _ path: String,
+        _ body: ByteBuffer?,
+        _ headers: HTTPFields
+    ) async throws -> Response {
+        guard let connection else {
+            return try await client.execute(uri: path, method: method, headers: headers, body: body) { Response($0) }
+        }
+        var headers = headers
+        headers[.connection] = "keep-alive"
+        return Response(
+            try await connection.execute(
+                TestClient.Request(path, method: method, authority: "localhost", headers: headers, body: body)
+            )
+        )
     }
 
     /// A new client without a sign-up.
