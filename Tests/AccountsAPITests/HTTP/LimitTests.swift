@@ -53,17 +53,17 @@ struct LimitTests {
             let database = FreshDatabase.current.conninfo
             let first = try await ServerProcess.start(database: database, settings: settings)
             let second = try await ServerProcess.start(database: database, settings: settings)
-            func statusOfSignupStart(at server: ServerProcess) throws -> String {
+            func statusOfSignupStart(at server: ServerProcess) async throws -> String {
                 let request = "POST /signup HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-                return String(try RawClient(port: server.port).exchange(request).dropFirst(9).prefix(3))
+                return String(try await RawClient.exchange(request, at: server.port).dropFirst(9).prefix(3))
             }
-            #expect(try statusOfSignupStart(at: first) == "201")
-            #expect(try statusOfSignupStart(at: second) == "201")
+            #expect(try await statusOfSignupStart(at: first) == "201")
+            #expect(try await statusOfSignupStart(at: second) == "201")
             await first.end(by: SIGKILL)
             let third = try await ServerProcess.start(database: database, settings: settings)
-            #expect(try statusOfSignupStart(at: third) == "201")
-            #expect(try statusOfSignupStart(at: second) == "429")
-            #expect(try statusOfSignupStart(at: third) == "429")
+            #expect(try await statusOfSignupStart(at: third) == "201")
+            #expect(try await statusOfSignupStart(at: second) == "429")
+            #expect(try await statusOfSignupStart(at: third) == "429")
             await second.end(by: SIGTERM)
             await third.end(by: SIGTERM)
         }

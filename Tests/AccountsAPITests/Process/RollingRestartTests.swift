@@ -24,9 +24,7 @@ struct RollingRestartTests {
             for step in ["email", "code", "password", "profile", "contact", "terms"] {
                 try await person.step(step, at: port)
             }
-            guard try await person.commit(at: port).status == 201 else {
-                throw ServerProcess.Failure(description: "not committed")
-            }
+            try await person.createAccount(at: port)
         }
         return people
     }
@@ -81,7 +79,7 @@ struct RollingRestartTests {
         kill(server.pid, SIGTERM)
         while !server.log.contains(#""message":"stopping""#) { await Task.yield() }
         let start = "POST /signup HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
-        let responses = try RawClient(port: server.port).exchange(start + start + start)
+        let responses = try await RawClient.exchange(start + start + start, at: server.port)
         #expect(responses.matches(of: /HTTP\/1.1 201/).count == 1)
         let session = try DatabaseSession()
         #expect(try session.query("SELECT count(*) FROM drafts").only.decode(Int.self) == 1)
@@ -130,15 +128,19 @@ struct RollingRestartTests {
             settings: ["SHUTDOWN_DELAY": "3600"]
         )
         let held = try RawClient(port: server.port)
-        try held.send("GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n")
-        #expect(held.readResponse().contains("HTTP/1.1 200"))
+        let ready = try await untilServed({ (response: String) in RawClient.isRefusedForNow(response) }) {
+            try held.send("GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n")
+            return held.readResponse()
+        }
+        #expect(ready.contains("HTTP/1.1 200"))
         kill(server.pid, SIGTERM)
         while !server.log.contains(#""message":"stopping""#) { await Task.yield() }
 
         let response = try held.exchange("GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(response.hasPrefix("HTTP/1.1 503") && response.lowercased().contains("connection: close"))
-        let start = try RawClient(port: server.port).exchange(
-            "POST /signup HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+        let start = try await RawClient.exchange(
+            "POST /signup HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}",
+            at: server.port
         )
         #expect(start.hasPrefix("HTTP/1.1 201") && start.lowercased().contains("connection: close"))
         #expect(start.hasSuffix("}"), "the response is complete before the connection closes")

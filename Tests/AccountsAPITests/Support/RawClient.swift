@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A TCP connection that sends a text exactly as it is.
@@ -65,6 +66,19 @@ final class RawClient: Sendable {
             if count <= 0 { return String(decoding: response, as: UTF8.self) }
             response += buffer[..<count]
         }
+    }
+
+    /// Sends a request on a connection of its own, and reads everything until the server closes the connection. Repeats
+    /// that while the service refuses the request for now.
+    static func exchange(_ request: String, at port: Int) async throws -> String {
+        try await untilServed({ (response: String) in isRefusedForNow(response) }) {
+            try await onThread { try RawClient(port: port).exchange(request) }
+        }
+    }
+
+    /// Whether the service asks the client with this response to send the request again later.
+    static func isRefusedForNow(_ response: String) -> Bool {
+        response.hasPrefix("HTTP/1.1 503 ") && response.lowercased().contains("\r\nretry-after: ")
     }
 
     /// Sends a text, and reads everything until the server closes the connection.

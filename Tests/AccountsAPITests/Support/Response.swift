@@ -28,6 +28,9 @@ struct Response: Sendable {
 
     var isPage: Bool { headers[.contentType]?.hasPrefix("text/html") == true }
 
+    /// Whether the service asks the client to send the request again later.
+    var isRefusedForNow: Bool { status == 503 && headers[.retryAfter] != nil }
+
     /// The last part of a problem's `type`, such as `no-session`; nil if the body is no problem.
     var slug: String? { json["type"]?.string?.split(separator: "/").last.map(String.init) }
 

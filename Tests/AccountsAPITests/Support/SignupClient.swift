@@ -7,8 +7,8 @@ import Synchronization
 
 @testable import accounts_api
 
-/// A client that signs up with a bearer token. It opens a new connection for each request, and remembers the steps that
-/// were acknowledged.
+/// A client that signs up with a bearer token. It opens a new connection for each request, repeats a request that the
+/// service refuses for now, and remembers the steps that were acknowledged.
 final class SignupClient: Sendable {
     struct Refused: Error, CustomStringConvertible {
         let status: Int
@@ -64,17 +64,30 @@ final class SignupClient: Sendable {
 
     /// Sends the text as it is, with its escapes.
     func put(_ step: String, json: String, at port: Int) async throws -> Response {
-        try await send(.put, "/signup/\(step)", bytes: Array(json.utf8), "application/json", at: port)
+        try await send(.put, "/signup/\(step)", bytes: Array(json.utf8), at: port)
     }
 
-    /// Uploads an image to a field. The status of the response is 204 if it is accepted.
+    /// Uploads an image to a field, once. The status of the response is 204 if it is accepted.
     func put(_ image: [UInt8], in path: String, at port: Int) async throws -> Response {
-        try await send(.put, path, bytes: image, "image/png", at: port)
+        try await sendOnce(.put, path, bytes: image, "image/png", at: port)
     }
 
     func draft(at port: Int) async throws -> JSON { try await send(.get, "/signup", at: port).json }
 
     func commit(at port: Int) async throws -> Response { try await send(.post, "/signup/commit", at: port) }
+
+    /// Creates the account. Throws if it exists already.
+    func createAccount(at port: Int) async throws {
+        var attempts = 0
+        let response = try await untilServed({ (response: Response) in response.isRefusedForNow }) {
+            attempts += 1
+            return try await sendOnce(.post, "/signup/commit", bytes: nil, "application/json", at: port)
+        }
+        // A commit that was refused at its deadline may have created the account nevertheless.
+        guard response.status == 201 || response.status == 200 && attempts > 1 else {
+            throw Refused(status: response.status, description: "commit: \(response.body)")
+        }
+    }
 
     private func code() async throws -> String {
         while true {
@@ -87,10 +100,18 @@ final class SignupClient: Sendable {
     private func send(_ method: HTTPRequest.Method, _ path: String, _ body: JSON? = nil, at port: Int) async throws
         -> Response
     {
-        try await send(method, path, bytes: body?.bytes, "application/json", at: port)
+        try await send(method, path, bytes: body?.bytes, at: port)
     }
 
-    private func send(
+    private func send(_ method: HTTPRequest.Method, _ path: String, bytes body: [UInt8]?, at port: Int) async throws
+        -> Response
+    {
+        try await untilServed({ (response: Response) in response.isRefusedForNow }) {
+            try await sendOnce(method, path, bytes: body, "application/json", at: port)
+        }
+    }
+
+    private func sendOnce(
         _ method: HTTPRequest.Method,
         _ path: String,
         bytes body: [UInt8]?,
@@ -108,7 +129,10 @@ final class SignupClient: Sendable {
             headers: headers,
             body: body.map { ByteBuffer(bytes: $0) }
         )
-        return try await TestClient.withClient(host: "127.0.0.1", port: port) { client in
+        return try await TestClient.withClient(
+            host: "127.0.0.1",
+            port: port
+        ) { client in
             Response(try await client.execute(request))
         }
     }
