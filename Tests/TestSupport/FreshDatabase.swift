@@ -94,7 +94,7 @@ private struct TestServer: Sendable {
     private func run(_ statement: String) throws {
         let connection = try Connection(to: conninfo)
         // The timeouts are long, because many concurrent tests slow the server down.
-        try connection.run("SET statement_timeout = '60s'; SET lock_timeout = '60s'")
+        try connection.run("SET statement_timeout = '300s'; SET lock_timeout = '300s'")
         try connection.run(statement)
     }
 

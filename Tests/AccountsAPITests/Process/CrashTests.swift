@@ -128,7 +128,7 @@ private final class RestartedServer: Sendable {
     /// Repeats a request until it is acknowledged, each time on the current port of the server.
     func retry(_ request: (Int) async throws -> Void) async throws {
         var last: (any Error)?
-        let deadline = ContinuousClock.now + .seconds(180)
+        let deadline = ContinuousClock.now + .seconds(300)
         while ContinuousClock.now < deadline {
             try Task.checkCancellation()
             do {

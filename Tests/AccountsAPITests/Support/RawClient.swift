@@ -50,12 +50,12 @@ final class RawClient: Sendable {
     }
 
     /// True if the server has closed the connection in both directions, and not only its sending side. Sends a byte,
-    /// which the operating system of a server that has closed rejects; false after ten seconds without a rejection.
+    /// which the operating system of a server that has closed rejects; false after 300 seconds without a rejection.
     func isClosedByServer() -> Bool {
         // The send fails if the rejection of earlier bytes has already arrived.
         try? send("x")
         var event = pollfd(fd: descriptor, events: 0, revents: 0)
-        return poll(&event, 1, 10_000) == 1
+        return poll(&event, 1, 300_000) == 1
     }
 
     func readAll() -> String {

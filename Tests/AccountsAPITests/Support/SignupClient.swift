@@ -131,7 +131,8 @@ final class SignupClient: Sendable {
         )
         return try await TestClient.withClient(
             host: "127.0.0.1",
-            port: port
+            port: port,
+            configuration: .init(timeout: .seconds(300))
         ) { client in
             Response(try await client.execute(request))
         }

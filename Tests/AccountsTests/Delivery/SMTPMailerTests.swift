@@ -427,9 +427,9 @@ extension SMTPMailer {
 extension SMTPLimits {
     /// Limits with these timeouts. The others are so long that they do not end during a test.
     fileprivate static func only(
-        connect: Duration = .seconds(90),
-        reply: Duration = .seconds(90),
-        mail: Duration = .seconds(90)
+        connect: Duration = .seconds(300),
+        reply: Duration = .seconds(300),
+        mail: Duration = .seconds(300)
     ) -> SMTPLimits {
         SMTPLimits(connect: connect, reply: reply, mail: mail)
     }
@@ -457,11 +457,11 @@ final class SilentServer: Sendable {
 
     deinit { close(socket) }
 
-    /// Waits for a connection, and returns it. Throws if there is none within 30 seconds.
+    /// Waits for a connection, and returns it. Throws if there is none within 300 seconds.
     func accept() async throws -> Client {
         try await onThread { [socket] in
             var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
-            try #require(poll(&waiting, 1, 30_000) == 1, "no connection within 30 seconds")
+            try #require(poll(&waiting, 1, 300_000) == 1, "no connection within 300 seconds")
             return Client(socket: Glibc.accept(socket, nil, nil))
         }
     }
@@ -519,7 +519,7 @@ final class SilentServer: Sendable {
             while !received.suffix(end.utf8.count).elementsEqual(end.utf8) {
                 var readable = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
                 try #require(
-                    poll(&readable, 1, 30_000) == 1 && recv(socket, &byte, 1, 0) == 1,
+                    poll(&readable, 1, 300_000) == 1 && recv(socket, &byte, 1, 0) == 1,
                     "\(end.debugDescription) was not received"
                 )
                 received.append(byte)

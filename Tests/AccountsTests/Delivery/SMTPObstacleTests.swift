@@ -12,9 +12,9 @@ struct SMTPObstacleTests {
     private func obstacle(
         _ url: String,
         trusting pair: MailCatcher.Certificate? = nil,
-        connect: Duration = .seconds(90)
+        connect: Duration = .seconds(300)
     ) async throws -> SMTPObstacle? {
-        let limits = SMTPLimits(connect: connect, reply: .seconds(90), mail: .seconds(90))
+        let limits = SMTPLimits(connect: connect, reply: .seconds(300), mail: .seconds(300))
         return try await SMTPServer(url: url, caFile: pair?.certificate).obstacle(within: limits)
     }
 

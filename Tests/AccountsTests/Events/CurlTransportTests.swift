@@ -18,7 +18,7 @@ struct CurlTransportTests {
         allowsLoopback: Bool = true
     ) async throws -> (outcome: EventOutcome, requests: [WebhookReceiver.Request]) {
         let receiver = try await WebhookReceiver.start(secret: Self.secret)
-        let transport = CurlTransport(allowsLoopback: allowsLoopback)
+        let transport = CurlTransport(allowsLoopback: allowsLoopback, timeout: .seconds(300))
         let outcome = await transport.post(request(to: receiver.url + path))
         transport.shutdown()
         return (outcome, try await receiver.stop())
@@ -108,7 +108,7 @@ struct WebhookReceiverTests {
         let next = "whsec_" + Data(repeating: 2, count: 32).base64EncodedString()
         try await TestSignups.with { service in
             let receiver = try await WebhookReceiver.start(secret: secret)
-            let transport = CurlTransport(allowsLoopback: true)
+            let transport = CurlTransport(allowsLoopback: true, timeout: .seconds(300))
             let secrets = try [next, secret].map { try #require(WebhookSecret($0)) }
             let shop = EventSubscriber(
                 id: "shop",
