@@ -79,7 +79,7 @@ struct RollingRestartTests {
             settings: ["SHUTDOWN_DELAY": "3600"]
         )
         kill(server.pid, SIGTERM)
-        while !server.log.contains(#""message":"stopping""#) { await Task.yield() }
+        try await server.waitUntilLogged(#""message":"stopping""#)
         let start = "POST /signup HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
         let responses = try await RawClient.exchange(start + start + start, at: server.port)
         #expect(responses.matches(of: /HTTP\/1.1 201/).count == 1)
@@ -136,7 +136,7 @@ struct RollingRestartTests {
         }
         #expect(ready.contains("HTTP/1.1 200"))
         kill(server.pid, SIGTERM)
-        while !server.log.contains(#""message":"stopping""#) { await Task.yield() }
+        try await server.waitUntilLogged(#""message":"stopping""#)
 
         let response = try held.exchange("GET /health/ready HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(response.hasPrefix("HTTP/1.1 503") && response.lowercased().contains("connection: close"))
