@@ -27,6 +27,9 @@ final class ForwardProxy: Sendable {
         let main = folder.appending(path: program.file)
         let configuration = Self.configuration(of: program, shown, folder.path)
         try Data(configuration.utf8).write(to: main)
+        if program == .haproxy {
+            try Data(Self.patientScript().utf8).write(to: folder.appending(path: "accounts.lua"))
+        }
         let process = Process()
         process.executableURL = URL(filePath: "/usr/sbin/\(program.rawValue)")
         process.arguments =
@@ -49,6 +52,15 @@ final class ForwardProxy: Sendable {
     /// The text of a file in deploy/forward-auth.
     static func text(of file: String) throws -> String {
         try String(contentsOf: Repository.root.appending(path: "deploy/forward-auth/\(file)"), encoding: .utf8)
+    }
+
+    /// The script of HAProxy with another timeout: on a busy machine, the service may need longer for its answer than
+    /// the script waits.
+    private static func patientScript() throws -> String {
+        let script = try text(of: "accounts.lua")
+        let patient = script.replacing("timeout = 2500", with: "timeout = 300000")
+        guard patient != script else { throw ServerProcess.Failure(description: "the script has another timeout") }
+        return patient
     }
 
     private static func configuration(of program: Program, _ shown: String, _ folder: String) -> String {
@@ -79,10 +91,7 @@ final class ForwardProxy: Sendable {
             """
         case .haproxy:
             shown.replacing("127.0.0.1:3000", with: "unix@\(folder)/application")
-                .replacing(
-                    "/etc/haproxy/accounts.lua",
-                    with: Repository.root.appending(path: "deploy/forward-auth/accounts.lua").path
-                ) + """
+                .replacing("/etc/haproxy/accounts.lua", with: "\(folder)/accounts.lua") + """
 
                     frontend shown
                         bind unix@\(folder)/application
@@ -99,17 +108,27 @@ final class ForwardProxy: Sendable {
         }
     }
 
-    /// Sends a request, and returns the whole response.
+    /// Sends a request, and returns the whole response. Repeats the request while the proxy has no answer of the service,
+    /// which refuses requests at their deadline, and on a busy machine any request may reach it.
+    ///
+    /// - Parameter attempts: the maximum number of requests.
     func send(
         _ line: String,
         _ headers: [String] = [],
         _ body: String = "",
-        host: String = "app.example"
+        host: String = "app.example",
+        attempts: Int = 10
     ) async throws -> String {
         let connection = headers.contains { $0.hasPrefix("Connection:") } ? [] : ["Connection: close"]
         let length = body.isEmpty ? [] : ["Content-Length: \(body.utf8.count)"]
         let head = ["\(line) HTTP/1.1", "Host: \(host)"] + connection + headers + length
         let request = head.joined(separator: "\r\n") + "\r\n\r\n" + body
-        return try await onThread { [port] in try RawClient(port: port).exchange(request) }
+        var response = ""
+        for _ in 1...attempts {
+            try Task.checkCancellation()
+            response = try await onThread { [port] in try RawClient(port: port).exchange(request) }
+            if !response.contains(/HTTP\/1\.1 50[0234]/) { break }
+        }
+        return response
     }
 }
