@@ -37,11 +37,12 @@ struct SecondFactorTests {
         try await TestServer.with { site in
             let person = try await Browser(site).signUp(hasAuthenticator: true)
             try site.forgetUsedCodes()
-            let code: JSON = ["code": .string(person.code)]
+            var code: JSON = [:]
             var statuses: [Int] = []
-            for _ in 1...2 {
+            for attempt in 1...2 {
                 let kim = Browser(site)
                 _ = try await kim.signIn()
+                if attempt == 1 { code = ["code": .string(person.code)] }
                 let response = try await kim.send(.put, "/session/totp", code)
                 statuses.append(response.status)
                 if statuses.count == 2 { #expect(response.refusals == ["code:code_wrong"]) }
