@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import Synchronization
 import TestSupport
+import Testing
 
 /// A client that keeps all cookies, as a browser does, and sends JSON.
 final class Browser: Sendable {
@@ -76,6 +77,8 @@ final class Browser: Sendable {
             signedUp.secret = step.json["secret"]?.string?.base32Bytes ?? []
             let enrolled = try await send(.put, "/signup/totp", ["totp": .string(signedUp.code)])
             signedUp.recoveryCodes = enrolled.strings("recovery_codes")
+            // Tests use them by their number, which would end the program if they were missing.
+            try #require(signedUp.recoveryCodes.count == 10, "\(enrolled.status): \(enrolled.body)")
         } else {
             try await send(.put, "/signup/totp", [:])
         }
