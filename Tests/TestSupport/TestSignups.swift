@@ -111,8 +111,15 @@ package struct TestSignups: Sendable {
     /// A key ring with one key.
     package static let keys = "test:v2:" + Data(repeating: 7, count: 32).base64EncodedString()
 
-    /// The image workers of all tests. They run the executable that was built with the tests.
-    package static let images = ImagePool(program: program.path, workers: 2, queue: 100)
+    /// The image workers of all tests. They run the executable that was built with the tests. Because of their low
+    /// priority, they get little processor time while other tests run, so they have more time on the clock.
+    package static let images = ImagePool(
+        program: program.path,
+        workers: 2,
+        queue: 100,
+        maximumWait: .seconds(3600),
+        wallSeconds: 300
+    )
 
     package static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         .appending(path: "accounts-api")

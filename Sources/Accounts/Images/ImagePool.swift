@@ -18,21 +18,27 @@ package final class ImagePool: Sendable {
     private let logger: Logger?
 
     /// - Parameters:
-    ///   - program: the path of an executable that calls ``ImageWorker/run(in:)`` when it gets these arguments.
+    ///   - program: the path of an executable that calls ``ImageWorker/run(in:for:)`` when it gets these arguments.
     ///   - sandbox: whether a process may convert images without the seccomp filter.
     ///   - workers: the maximum number of processes; each may use ``ImageWorker/maximumMemory``.
     ///   - queue: the maximum number of waiting images.
+    ///   - maximumWait: the maximum estimated wait of an image, computed from the duration of recent images.
+    ///   - wallSeconds: the maximum wall-clock time of a process.
     package init(
         program: String,
         arguments: [String] = ["image-worker"],
         sandbox: ImageSandbox = .required,
         workers: Int = 1,
         queue: Int = 16,
+        maximumWait: Duration = .seconds(60),
+        wallSeconds: Int = ImageWorker.maximumWallSeconds,
         metrics: Metrics = Metrics(),
         logger: Logger? = nil
     ) {
         self.logger = logger
-        let flags = sandbox == .optional ? ["--\(ImageSandbox.optionalFlag)"] : []
+        let flags =
+            (sandbox == .optional ? ["--\(ImageSandbox.optionalFlag)"] : [])
+            + ["--\(ImageWorker.wallSecondsOption)", "\(wallSeconds)"]
         processes = (0..<workers).map { _ in
             ImageProcess(program: program, arguments: arguments + flags, sandbox: sandbox) {
                 logger?.warning("image processes are not confined: the kernel refuses the seccomp filter")
@@ -42,7 +48,7 @@ package final class ImagePool: Sendable {
             named: "image",
             processes,
             queue: queue,
-            maximumWait: .seconds(60),
+            maximumWait: maximumWait,
             priority: .normal,
             finished: { metrics.images.record($0) },
             rejected: { metrics.imagesRefused.add() }

@@ -13,6 +13,11 @@ internal import Foundation
 package enum ImageWorker {
     /// The maximum processor time in seconds.
     static let maximumSeconds = 5
+    /// The maximum wall-clock time in seconds: while the process waits for bytes that never arrive, it uses no processor
+    /// time. The request gives up after eight seconds, so a longer limit would only keep others waiting.
+    package static let maximumWallSeconds = 10
+    /// The option of the process that replaces ``maximumWallSeconds``.
+    package static let wallSecondsOption = "wall-seconds"
     /// The maximum memory in bytes. An image has at most 40 million pixels. A PNG or WebP needs four bytes for each of
     /// them (160 MB), a progressive JPEG six (240 MB); the rest is a reserve.
     static let maximumMemory = 320 * 1024 * 1024
@@ -32,10 +37,12 @@ package enum ImageWorker {
 
     /// Converts the image, and ends the process.
     ///
-    /// - Parameter sandbox: with `optional`, the process works with its limits alone if the kernel refuses the seccomp
-    ///   filter.
-    package static func run(in sandbox: ImageSandbox) -> Never {
-        setLimits()
+    /// - Parameters:
+    ///   - sandbox: with `optional`, the process works with its limits alone if the kernel refuses the seccomp filter.
+    ///   - wallSeconds: the maximum wall-clock time. It must be positive.
+    package static func run(in sandbox: ImageSandbox, for wallSeconds: Int) -> Never {
+        precondition(wallSeconds > 0, "a process without this limit could wait forever")
+        setLimits(wallSeconds: wallSeconds)
         let isConfined = confine_to_computing() == 0
         if !isConfined, sandbox == .required { end(.unconfined) }
         do throws(ImageFault) {
@@ -53,7 +60,7 @@ package enum ImageWorker {
 
     /// Lowers the priority of the process, limits its memory and time, and prevents it from opening files and starting
     /// processes.
-    private static func setLimits() {
+    private static func setLimits(wallSeconds: Int) {
         // 1000 is the highest value: if memory is short, the kernel kills this process first. If the file cannot be
         // written, the other limits still apply.
         if let file = fopen("/proc/self/oom_score_adj", "w") {
@@ -73,9 +80,7 @@ package enum ImageWorker {
             var value = rlimit(rlim_cur: rlim_t(limit), rlim_max: rlim_t(hardLimit))
             if setrlimit(__rlimit_resource_t(resource.rawValue), &value) != 0 { end(.failed) }
         }
-        // Limits the wall-clock time: while the process waits for bytes that never arrive, it uses no processor time.
-        // The request gives up after eight seconds, so a longer limit would only keep others waiting.
-        alarm(UInt32(2 * maximumSeconds))
+        alarm(UInt32(wallSeconds))
     }
 
     private static func read() throws(ImageFault) -> [UInt8] {

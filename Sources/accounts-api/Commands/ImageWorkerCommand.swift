@@ -12,7 +12,14 @@ struct ImageWorkerCommand: ParsableCommand {
     @Flag(name: .customLong(ImageSandbox.optionalFlag), help: .hidden)
     var isSandboxOptional = false
 
+    @Option(name: .customLong(ImageWorker.wallSecondsOption), help: .hidden)
+    var wallSeconds = ImageWorker.maximumWallSeconds
+
+    func validate() throws {
+        if !(1...3600).contains(wallSeconds) { throw ValidationError("the time must be from 1 to 3600 seconds") }
+    }
+
     func run() {
-        ImageWorker.run(in: isSandboxOptional ? .optional : .required)
+        ImageWorker.run(in: isSandboxOptional ? .optional : .required, for: wallSeconds)
     }
 }

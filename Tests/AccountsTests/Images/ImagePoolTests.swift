@@ -41,6 +41,19 @@ struct ImagePoolTests {
         }
     }
 
+    @Test func `a worker whose image never arrives ends, and its image is rejected as busy`() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+        #expect(mkfifo(path, 0o600) == 0)
+        defer { unlink(path) }
+        // The shell gets the option and its value as $0 and $1. The worker opens the pipe for writing, too, so the pipe
+        // never ends.
+        let script = "exec '\(TestSignups.program.path)' image-worker \"$0\" \"$1\" 0<>'\(path)'"
+        let pool = ImagePool(program: "/bin/sh", arguments: ["-c", script], wallSeconds: 1)
+        await #expect(throws: ImageError.rejected(.busy(wait: .seconds(5)))) {
+            try await pool.photo(of: .onFile("plain.png"))
+        }
+    }
+
     @Test func `a caller gets its answer at the deadline while its image is decoded`() async throws {
         let pool = shell("cat >/dev/null; exec sleep 600")
         await #expect(throws: ImageError.self) {
@@ -210,7 +223,7 @@ struct ImagePoolTests {
     @Test func `the worker runs under seccomp and resource limits`() async throws {
         let process = Process()
         process.executableURL = TestSignups.program
-        process.arguments = ["image-worker"]
+        process.arguments = ["image-worker", "--\(ImageWorker.wallSecondsOption)", "300"]
         let input = Pipe()
         process.standardInput = input
         process.standardOutput = FileHandle.nullDevice
@@ -241,7 +254,8 @@ struct ImagePoolTests {
         return ImagePool(
             program: "/usr/bin/env",
             arguments: [python, script, TestSignups.program.path, "image-worker"],
-            sandbox: sandbox
+            sandbox: sandbox,
+            wallSeconds: 300
         )
     }
 

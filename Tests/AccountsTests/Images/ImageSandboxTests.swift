@@ -17,7 +17,9 @@ struct ImageSandboxTests {
             let source = folder.appending(path: "forbidden-calls.c").path
             // Swift needs clang, too.
             _ = try output(of: ["/usr/bin/env", "clang", "-shared", "-fPIC", "-o", library.path, source])
-            let worker = ["/usr/bin/env", "LD_PRELOAD=\(library.path)", TestSignups.program.path] + arguments
+            let worker =
+                ["/usr/bin/env", "LD_PRELOAD=\(library.path)", TestSignups.program.path] + arguments
+                + ["--\(ImageWorker.wallSecondsOption)", "300"]
             let text = try output(of: launcher + worker)
             let lines = text.split(separator: "\n").map { $0.split(separator: " ") }
             return Dictionary(uniqueKeysWithValues: lines.map { (String($0[0]), Int32($0[1]) ?? -1) })
