@@ -18,10 +18,10 @@ def running(command, url, **options):
         yield
     finally:
         process.terminate()
-        process.wait(timeout=30)
+        process.wait(timeout=300)
 
 
-def wait_until(condition, timeout=30):
+def wait_until(condition, timeout=300):
     deadline = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < deadline, "timeout"

@@ -134,7 +134,7 @@ def test_a_webhook_is_verified_with_each_secret_and_keeps_its_id_in_every_attemp
 
     for _, headers, body in listener.requests:
         assert len(headers["webhook-signature"].split(" ")) == len(WEBHOOK_SECRETS)
-        assert abs(time.time() - int(headers["webhook-timestamp"])) < 60
+        assert abs(time.time() - int(headers["webhook-timestamp"])) < 600
         for secret in WEBHOOK_SECRETS:
             with pytest.raises(WebhookVerificationError):
                 Webhook(secret).verify(body + b" ", headers)

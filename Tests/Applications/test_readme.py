@@ -49,7 +49,7 @@ class Shell:
 
     def close(self):
         self.process.stdin.close()
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=300)
         self.process.stdout.close()
 
     def send(self, lines):

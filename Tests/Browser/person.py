@@ -69,7 +69,7 @@ class Person:
 
     def wait_until(self, condition, what="the condition"):
         # The page may change during the search.
-        wait = WebDriverWait(self.browser, 30, poll_frequency=0.02, ignored_exceptions=PAGE_CHANGED)
+        wait = WebDriverWait(self.browser, 300, poll_frequency=0.02, ignored_exceptions=PAGE_CHANGED)
 
         def poll(_):
             try:

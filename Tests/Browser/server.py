@@ -61,7 +61,7 @@ class Mailbox:
 
     def code(self, address, number=1):
         with self.changed:
-            assert self.changed.wait_for(lambda: len(self.codes.get(address, [])) >= number, timeout=30), (
+            assert self.changed.wait_for(lambda: len(self.codes.get(address, [])) >= number, timeout=300), (
                 "no mail arrived"
             )
             return self.codes[address][number - 1]
@@ -69,7 +69,7 @@ class Mailbox:
     def ticket(self, address, number=1):
         """Waits for mails with a ticket, and returns the path of the link in mail `number`, counted from 1."""
         with self.changed:
-            assert self.changed.wait_for(lambda: len(self.tickets.get(address, [])) >= number, timeout=30), (
+            assert self.changed.wait_for(lambda: len(self.tickets.get(address, [])) >= number, timeout=300), (
                 "no mail arrived"
             )
             return self.tickets[address][number - 1]
@@ -81,7 +81,7 @@ class Mailbox:
             return [link for link in self.links.get(address, []) if link.startswith(start)]
 
         with self.changed:
-            assert self.changed.wait_for(links, timeout=30), "no mail arrived"
+            assert self.changed.wait_for(links, timeout=300), "no mail arrived"
             return links()[-1]
 
 
@@ -142,6 +142,6 @@ def serve(flow=None, **settings):
     threading.Thread(target=lambda: [log.append(json.loads(line)) for line in process.stderr], daemon=True).start()
     yield TestServer(url, log, mailbox, database)
     process.terminate()
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=300) == 0
     controller.stop()
     subprocess.run(["psql", server, "-qc", f"DROP DATABASE {name} (FORCE)"], check=True)
