@@ -27,7 +27,7 @@ struct SMTPMailerTests {
     /// The error of sending one mail through a new mailer; nil if the mail was accepted.
     private func failure(url: String, caFile: String? = nil) async throws -> MailError? {
         let mail = try mail()
-        let mailer = try SMTPMailer(to: SMTPServer(url: url, caFile: caFile))
+        let mailer = try SMTPMailer(to: SMTPServer(url: url, caFile: caFile), limits: .only())
         let failure = await mailer.failure(sending: mail)
         await mailer.shutdown()
         return failure
@@ -38,7 +38,7 @@ struct SMTPMailerTests {
         let text = Language.korean.messages.text(of: .signUp, "012345", minutes: 10, link: nil, serviceName: "서비스")
         let subject = "아주 긴 제목이라서 한 줄에 다 들어가지 않는 메일의 제목입니다 👨‍👩‍👧"
 
-        let mailer = try SMTPMailer(to: SMTPServer(url: catcher.url))
+        let mailer = try SMTPMailer(to: SMTPServer(url: catcher.url), limits: .only())
         try await mailer.send(mail(subject: subject, text: text.text))
         await mailer.shutdown()
 
@@ -64,7 +64,7 @@ struct SMTPMailerTests {
     ])
     func `any text arrives unchanged`(text: String) async throws {
         let catcher = try await MailCatcher.start()
-        let mailer = try SMTPMailer(to: SMTPServer(url: catcher.url))
+        let mailer = try SMTPMailer(to: SMTPServer(url: catcher.url), limits: .only())
         try await mailer.send(mail(text: text))
         await mailer.shutdown()
 
@@ -75,7 +75,7 @@ struct SMTPMailerTests {
 
     @Test func `concurrently sent mails all arrive`() async throws {
         let catcher = try await MailCatcher.start()
-        let mailer = try SMTPMailer(to: SMTPServer(url: catcher.url))
+        let mailer = try SMTPMailer(to: SMTPServer(url: catcher.url), limits: .only())
         let subjects = (1...20).map { "Mail \($0)" }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for subject in subjects {
@@ -327,7 +327,7 @@ struct SMTPMailerTests {
 
     @Test func `a delivery returns the reply with which the server has accepted the mail`() async throws {
         let catcher = try await MailCatcher.start(.accept("250 2.0.0 Ok: queued as 4Zx1 for <person@example.com>"))
-        let mailer = try SMTPMailer(to: SMTPServer(url: catcher.url))
+        let mailer = try SMTPMailer(to: SMTPServer(url: catcher.url), limits: .only())
         for _ in 1...2 {
             #expect(try await mailer.send(mail()) == "250 2.0.0 Ok: queued as 4Zx1 for <address>")
         }
