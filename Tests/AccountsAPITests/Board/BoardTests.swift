@@ -5,7 +5,7 @@ import Testing
 @testable import Accounts
 @testable import accounts_api
 
-@Suite("The drafts board", .freshDatabase, .timeLimit(.minutes(3)))
+@Suite("The drafts board", .freshDatabase, .timeLimit(.minutes(30)))
 struct BoardTests {
     private static let arrows = (up: "\u{1B}[A", down: "\u{1B}[B", right: "\u{1B}[C", left: "\u{1B}[D")
 

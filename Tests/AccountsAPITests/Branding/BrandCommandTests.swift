@@ -5,7 +5,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("The brand command", .timeLimit(.minutes(3)))
+@Suite("The brand command", .timeLimit(.minutes(30)))
 struct BrandCommandTests {
     private static let example = "examples/brand/brand.yaml"
 

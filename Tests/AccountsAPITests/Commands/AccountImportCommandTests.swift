@@ -5,7 +5,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("The import of accounts by command", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("The import of accounts by command", .freshDatabase, .timeLimit(.minutes(30)))
 struct AccountImportCommandTests {
     private let settings = ["ARGON2_MEMORY_KIB": "7168", "ARGON2_ITERATIONS": "5"]
 

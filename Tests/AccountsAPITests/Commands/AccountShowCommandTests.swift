@@ -5,7 +5,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("The command that shows an account", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("The command that shows an account", .freshDatabase, .timeLimit(.minutes(30)))
 struct AccountShowCommandTests: OperatorCommandSuite {
     let session: DatabaseSession
 

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The applications commands", .timeLimit(.minutes(3)))
+@Suite("The applications commands", .timeLimit(.minutes(30)))
 struct ApplicationCommandTests {
     private static let valid = """
         applications:

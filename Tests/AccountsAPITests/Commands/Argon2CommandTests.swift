@@ -4,7 +4,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("The argon2 commands", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("The argon2 commands", .freshDatabase, .timeLimit(.minutes(30)))
 struct Argon2CommandTests: OperatorCommandSuite {
     let session: DatabaseSession
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("The keys that commands need", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("The keys that commands need", .freshDatabase, .timeLimit(.minutes(30)))
 struct CommandKeyTests: OperatorCommandSuite {
     let session: DatabaseSession
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("The doctor command", .timeLimit(.minutes(5)))
+@Suite("The doctor command", .timeLimit(.minutes(30)))
 struct DoctorTests {
     /// The environment of a server that is set up as the documents say.
     private static func settings(_ installation: Installation, _ mails: MailCatcher) -> [String: String] {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("The commands that change drafts", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("The commands that change drafts", .freshDatabase, .timeLimit(.minutes(30)))
 struct DraftChangeCommandTests: OperatorCommandSuite {
     let session: DatabaseSession
 

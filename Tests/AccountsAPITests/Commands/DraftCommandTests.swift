@@ -4,7 +4,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("The commands that show drafts", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("The commands that show drafts", .freshDatabase, .timeLimit(.minutes(30)))
 struct DraftCommandTests: OperatorCommandSuite {
     let session: DatabaseSession
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("The commands for events", .freshDatabase, .timeLimit(.minutes(10)))
+@Suite("The commands for events", .freshDatabase, .timeLimit(.minutes(30)))
 struct EventCommandTests: OperatorCommandSuite {
     let session: DatabaseSession
 

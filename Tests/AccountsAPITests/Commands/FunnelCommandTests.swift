@@ -5,7 +5,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("The funnel command", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("The funnel command", .freshDatabase, .timeLimit(.minutes(30)))
 struct FunnelCommandTests: OperatorCommandSuite {
     let session: DatabaseSession
 

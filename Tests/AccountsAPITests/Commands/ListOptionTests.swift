@@ -4,7 +4,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("The options of lists", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("The options of lists", .freshDatabase, .timeLimit(.minutes(30)))
 struct ListOptionTests {
     private func words(_ run: CommandRun) -> [String] {
         run.output.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }

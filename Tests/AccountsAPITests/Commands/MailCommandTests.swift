@@ -4,7 +4,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("The commands for mail", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("The commands for mail", .freshDatabase, .timeLimit(.minutes(30)))
 struct MailCommandTests: OperatorCommandSuite {
     let session: DatabaseSession
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("The migrate command", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("The migrate command", .freshDatabase, .timeLimit(.minutes(30)))
 struct MigrateCommandTests: OperatorCommandSuite {
     let session: DatabaseSession
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("Operator commands", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Operator commands", .freshDatabase, .timeLimit(.minutes(30)))
 struct OperatorCommandTests: OperatorCommandSuite {
     let session: DatabaseSession
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("The commands for signing keys", .freshDatabase, .timeLimit(.minutes(3)))
+@Suite("The commands for signing keys", .freshDatabase, .timeLimit(.minutes(30)))
 struct SigningKeyCommandTests {
     private let session: DatabaseSession
 

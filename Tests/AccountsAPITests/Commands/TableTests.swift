@@ -5,7 +5,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("Tables and times in a terminal", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Tables and times in a terminal", .freshDatabase, .timeLimit(.minutes(30)))
 struct TableTests {
     private let session: DatabaseSession
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("What docs/branding.md shows", .timeLimit(.minutes(3)))
+@Suite("What docs/branding.md shows", .timeLimit(.minutes(30)))
 struct BrandingDocumentTests {
     private static func text() throws -> String {
         try String(contentsOf: Repository.root.appending(path: "docs/branding.md"), encoding: .utf8)

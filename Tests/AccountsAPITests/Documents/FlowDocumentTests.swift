@@ -15,7 +15,7 @@ private let blocks = Result {
     }
 }
 
-@Suite("What docs/flow.md shows", .freshDatabase, .timeLimit(.minutes(3)))
+@Suite("What docs/flow.md shows", .freshDatabase, .timeLimit(.minutes(30)))
 struct FlowDocumentTests {
     private func example(_ name: String) throws -> String {
         try #require(blocks.get().first { $0.hasPrefix("flow: \(name)\n") }, "the document has no flow \(name)")

@@ -5,7 +5,7 @@ import Testing
 @testable import Accounts
 @testable import accounts_api
 
-@Suite("What docs/operating.md shows", .freshDatabase, .timeLimit(.minutes(3)))
+@Suite("What docs/operating.md shows", .freshDatabase, .timeLimit(.minutes(30)))
 struct OperatingDocumentTests {
     /// A command, and the output that the document shows for it.
     private struct Transcript {

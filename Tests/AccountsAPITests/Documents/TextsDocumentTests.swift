@@ -5,7 +5,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("What docs/texts.md shows", .timeLimit(.minutes(3)))
+@Suite("What docs/texts.md shows", .timeLimit(.minutes(30)))
 struct TextsDocumentTests {
     private static func text() throws -> String {
         try String(contentsOf: Repository.root.appending(path: "docs/texts.md"), encoding: .utf8)

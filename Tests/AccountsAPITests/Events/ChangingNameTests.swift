@@ -5,7 +5,7 @@ import Testing
 
 /// A server whose resolver gives another address for a registered host than at the time when the applications file was
 /// checked (DNS rebinding). A library that is loaded into the server replaces the resolver.
-@Suite("A name of an application that changes", .freshDatabase, .timeLimit(.minutes(10)))
+@Suite("A name of an application that changes", .freshDatabase, .timeLimit(.minutes(30)))
 struct ChangingNameTests {
     @Test(arguments: ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:10.0.0.1"])
     func `an event is not sent if the name has got an address that is not public`(address: String) async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("The proxies of docs/forward-auth.md", .freshDatabase, .timeLimit(.minutes(3)))
+@Suite("The proxies of docs/forward-auth.md", .freshDatabase, .timeLimit(.minutes(30)))
 struct ForwardProxyTests {
     /// Runs a proxy in front of the service. The body gets the proxy, and the cookie of a session of Kim.
     private static func with(

@@ -6,7 +6,7 @@ import Testing
 @testable import Accounts
 @testable import accounts_api
 
-@Suite("Concurrent requests", .freshDatabase, .timeLimit(.minutes(3)))
+@Suite("Concurrent requests", .freshDatabase, .timeLimit(.minutes(30)))
 struct ConcurrentRequestTests {
     /// Over a socket, the requests share one connection and are answered one after the other, so there are fewer.
     @Test(arguments: [(TestServer.Mode.router, 100), (.socket, 30)])

@@ -9,7 +9,7 @@ import Testing
 @testable import Accounts
 @testable import accounts_api
 
-@Suite("Connections", .freshDatabase, .timeLimit(.minutes(3)))
+@Suite("Connections", .freshDatabase, .timeLimit(.minutes(30)))
 struct ConnectionGuardTests {
     private func exchange(_ request: String, within limits: ConnectionLimits = .lavish) async throws
         -> String

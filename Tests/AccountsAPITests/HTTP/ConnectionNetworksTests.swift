@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The networks of connections", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("The networks of connections", .freshDatabase, .timeLimit(.minutes(30)))
 struct ConnectionNetworksTests {
     /// The address of a /64 of 2001:db8:7::/48. The first eight of its sixteen bits name the /56.
     private static func address(_ subnet: Int) -> String { "2001:db8:7:\(String(subnet, radix: 16))::1" }

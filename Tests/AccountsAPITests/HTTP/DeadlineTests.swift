@@ -7,7 +7,7 @@ import Testing
 @testable import Accounts
 @testable import accounts_api
 
-@Suite("Deadlines of requests", .freshDatabase, .timeLimit(.minutes(3)))
+@Suite("Deadlines of requests", .freshDatabase, .timeLimit(.minutes(30)))
 struct RequestDeadlineTests {
     private static let impatient = Patience(request: .milliseconds(200), readiness: .milliseconds(200))
 

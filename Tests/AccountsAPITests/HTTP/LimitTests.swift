@@ -6,7 +6,7 @@ import Testing
 @testable import Accounts
 @testable import accounts_api
 
-@Suite("Rate limits over HTTP", .freshDatabase, .timeLimit(.minutes(3)))
+@Suite("Rate limits over HTTP", .freshDatabase, .timeLimit(.minutes(30)))
 struct LimitTests {
     private static let oneStart = Limits(byName: [.starts: Limit(1, per: .seconds(600))], revisions: 600)
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Accounts
 @testable import accounts_api
 
-@Suite("Metrics for Prometheus", .freshDatabase, .timeLimit(.minutes(3)))
+@Suite("Metrics for Prometheus", .freshDatabase, .timeLimit(.minutes(30)))
 struct MetricsTests {
     /// The values by name and labels, parsed by the client library of Prometheus.
     static func parse(_ text: String) async throws -> [String: Double] {

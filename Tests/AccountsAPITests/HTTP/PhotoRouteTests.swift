@@ -7,7 +7,7 @@ import Testing
 @testable import Accounts
 @testable import accounts_api
 
-@Suite("Photos over HTTP", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Photos over HTTP", .freshDatabase, .timeLimit(.minutes(30)))
 struct PhotoRouteTests {
     private static let path = "/signup/profile/photo"
     private static let jpeg: HTTPFields = [.contentType: "image/jpeg"]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("Readiness", .timeLimit(.minutes(5)))
+@Suite("Readiness", .timeLimit(.minutes(30)))
 struct ReadinessCheckTests {
     @Test func `many requests at the same time ask the database one question at a time`() async {
         let asking = Mutex(0)

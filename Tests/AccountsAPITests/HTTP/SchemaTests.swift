@@ -6,7 +6,7 @@ import Testing
 @testable import Accounts
 @testable import accounts_api
 
-@Suite("The schema and the OpenAPI description", .freshDatabase, .timeLimit(.minutes(3)))
+@Suite("The schema and the OpenAPI description", .freshDatabase, .timeLimit(.minutes(30)))
 struct SchemaTests {
     @Test func `the schema lists every step and field, without a sign-up`() async throws {
         try await TestServer.with { site in

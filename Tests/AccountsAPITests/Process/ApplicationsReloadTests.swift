@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The applications of a running server", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("The applications of a running server", .freshDatabase, .timeLimit(.minutes(30)))
 struct ApplicationsReloadTests {
     private static let valid = """
         applications:

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A restored database", .freshDatabase, .timeLimit(.minutes(3)))
+@Suite("A restored database", .freshDatabase, .timeLimit(.minutes(30)))
 struct BackupTests {
     @Test func `an unfinished sign-up continues on the restored database with the same keys`() async throws {
         let mails = Mails()

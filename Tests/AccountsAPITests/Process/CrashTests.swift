@@ -6,7 +6,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("Killed processes", .timeLimit(.minutes(10)))
+@Suite("Killed processes", .timeLimit(.minutes(30)))
 struct CrashTests {
     /// A hundred people sign up at once, while the server and backends of PostgreSQL are killed. A client without a
     /// response repeats its request. Afterwards the invariants of the storage hold.

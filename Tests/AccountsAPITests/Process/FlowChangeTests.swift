@@ -6,7 +6,7 @@ import Testing
 @testable import accounts_api
 
 /// A flow file that replaces the one of the servers while people sign up.
-@Suite("A change of the flow file", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("A change of the flow file", .freshDatabase, .timeLimit(.minutes(30)))
 struct FlowChangeTests {
     private let session: DatabaseSession
 

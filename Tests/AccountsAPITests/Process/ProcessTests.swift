@@ -8,7 +8,7 @@ import Testing
 @testable import Accounts
 @testable import accounts_api
 
-@Suite("The server as a process", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("The server as a process", .freshDatabase, .timeLimit(.minutes(30)))
 struct ProcessTests {
     @Test func `SIGTERM and SIGINT end the server with status 0, and the next one shows the saved values`() async throws
     {

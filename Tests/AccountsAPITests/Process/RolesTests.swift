@@ -7,7 +7,7 @@ import Testing
 @testable import Accounts
 @testable import accounts_api
 
-@Suite("The roles of the database", .timeLimit(.minutes(5)))
+@Suite("The roles of the database", .timeLimit(.minutes(30)))
 struct RolesTests {
     private func isRefused(_ statement: String, _ session: DatabaseSession) -> Bool {
         do {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("Stopping while people sign up", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Stopping while people sign up", .freshDatabase, .timeLimit(.minutes(30)))
 struct RollingRestartTests {
     /// Signs up one person after the other until the flag is set, and returns how many. Throws if a response is missing
     /// or unexpected.

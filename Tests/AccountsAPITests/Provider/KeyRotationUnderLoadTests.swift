@@ -8,7 +8,7 @@ import Testing
 @testable import Accounts
 @testable import accounts_api
 
-@Suite("Signing keys that rotate under load", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Signing keys that rotate under load", .freshDatabase, .timeLimit(.minutes(30)))
 struct KeyRotationUnderLoadTests {
     /// The clock by which the server decides to read its signing keys again.
     private final class Clock: Sendable {

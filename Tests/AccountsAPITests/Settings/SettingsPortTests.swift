@@ -5,7 +5,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("The check of the ports", .timeLimit(.minutes(3)))
+@Suite("The check of the ports", .timeLimit(.minutes(30)))
 struct SettingsPortTests {
     @Test func `a client cannot connect to a port while the server checks it`() async throws {
         // The operating system gives clients no port of this range. A client with the port could connect to itself.

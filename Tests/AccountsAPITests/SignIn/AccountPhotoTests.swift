@@ -5,7 +5,7 @@ import Testing
 @testable import Accounts
 @testable import accounts_api
 
-@Suite("The photo of an account", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("The photo of an account", .freshDatabase, .timeLimit(.minutes(30)))
 struct AccountPhotoTests {
     private static let path = "/account/photos/photo"
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("Imported accounts", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Imported accounts", .freshDatabase, .timeLimit(.minutes(30)))
 struct ImportedPasswordTests {
     /// A bcrypt hash of `HashOfOtherTool.password` with cost 5.
     private static let bcrypt = "$2b$05$f/UELHl5XkxHPtse1qz0YuV/ITUtFW/fm1vwh1Rozp3ARCGiralJu"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("The commands for texts", .timeLimit(.minutes(3)))
+@Suite("The commands for texts", .timeLimit(.minutes(30)))
 struct TextCommandTests {
     @Test func `texts show prints the built-in texts as a file of texts`() async throws {
         for (arguments, tags) in [([], ["en", "ko"]), (["en"], ["en"]), (["ko"], ["ko"])] {

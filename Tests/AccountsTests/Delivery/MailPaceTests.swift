@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("The time of a withheld mail", .timeLimit(.minutes(1)))
+@Suite("The time of a withheld mail", .timeLimit(.minutes(30)))
 struct MailPaceTests {
     private let clock = TestClock()
     private let pace: MailPace

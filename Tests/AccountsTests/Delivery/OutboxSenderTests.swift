@@ -6,7 +6,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Parallel delivery", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Parallel delivery", .freshDatabase, .timeLimit(.minutes(30)))
 struct OutboxSenderTests {
     private let session: DatabaseSession
 

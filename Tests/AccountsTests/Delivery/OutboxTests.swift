@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("The outbox", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("The outbox", .freshDatabase, .timeLimit(.minutes(30)))
 struct OutboxTests {
     private let session: DatabaseSession
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("What keeps mail from a mail server", .timeLimit(.minutes(3)))
+@Suite("What keeps mail from a mail server", .timeLimit(.minutes(30)))
 struct SMTPObstacleTests {
     private typealias Certificate = MailCatcher.Certificate
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Requests to applications", .timeLimit(.minutes(2)))
+@Suite("Requests to applications", .timeLimit(.minutes(30)))
 struct CurlTransportTests {
     private static let secret = "whsec_" + Data(repeating: 1, count: 32).base64EncodedString()
 
@@ -101,7 +101,7 @@ struct CurlTransportTests {
     }
 }
 
-@Suite("Webhooks as their receiver sees them", .freshDatabase, .timeLimit(.minutes(2)))
+@Suite("Webhooks as their receiver sees them", .freshDatabase, .timeLimit(.minutes(30)))
 struct WebhookReceiverTests {
     @Test func `the library of Standard Webhooks accepts every webhook`() async throws {
         let secret = "whsec_" + Data(repeating: 1, count: 32).base64EncodedString()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Hashes of other systems", .timeLimit(.minutes(5)))
+@Suite("Hashes of other systems", .timeLimit(.minutes(30)))
 struct ImportedHashTests {
     private static let cheap = Argon2Tests.cheap
 

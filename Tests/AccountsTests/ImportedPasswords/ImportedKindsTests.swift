@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("The time of imported passwords", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("The time of imported passwords", .freshDatabase, .timeLimit(.minutes(30)))
 struct ImportedKindsTests {
     private func line(_ name: String, _ tool: String) throws -> [UInt8] {
         let hash = try #require(HashOfOtherTool.all.first { $0.tool.contains(tool) })

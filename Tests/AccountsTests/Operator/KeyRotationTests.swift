@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Key rotation", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Key rotation", .freshDatabase, .timeLimit(.minutes(30)))
 struct KeyRotationTests {
     private static let new = "new:v2:" + Data(repeating: 9, count: 32).base64EncodedString()
     private static let both = "\(new),\(TestSignups.keys)"

@@ -163,7 +163,7 @@ struct WorkQueueTests {
     }
 }
 
-@Suite("The hashing pool", .timeLimit(.minutes(2)))
+@Suite("The hashing pool", .timeLimit(.minutes(30)))
 struct HashingPoolTests {
     static let cheap = Argon2Tests.cheap
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("The pepper of passwords", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("The pepper of passwords", .freshDatabase, .timeLimit(.minutes(30)))
 struct PepperTests {
     private static let second = "k2:v2:" + Data(repeating: 2, count: 32).base64EncodedString()
     private static let first = "k1:" + Data(repeating: 1, count: 32).base64EncodedString()

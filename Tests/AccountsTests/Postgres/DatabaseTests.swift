@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("The database client", .emptyDatabase, .timeLimit(.minutes(5)))
+@Suite("The database client", .emptyDatabase, .timeLimit(.minutes(30)))
 struct DatabaseTests {
     private let session: DatabaseSession
 

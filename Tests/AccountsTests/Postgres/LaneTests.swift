@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Lanes and groups", .emptyDatabase, .timeLimit(.minutes(5)))
+@Suite("Lanes and groups", .emptyDatabase, .timeLimit(.minutes(30)))
 struct LaneTests {
     private let session: DatabaseSession
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Lost connections", .emptyDatabase, .timeLimit(.minutes(5)))
+@Suite("Lost connections", .emptyDatabase, .timeLimit(.minutes(30)))
 struct LostConnectionTests {
     private static let backend: SQL = "SELECT pg_backend_pid()"
 
@@ -158,7 +158,7 @@ struct LostConnectionTests {
     }
 }
 
-@Suite("Server crashes", .timeLimit(.minutes(5)))
+@Suite("Server crashes", .timeLimit(.minutes(30)))
 struct CrashTests {
     @Test func `statements are unavailable while the server is down, and succeed when it is back`() async throws {
         try await Cluster.withRunning { cluster in

@@ -6,7 +6,7 @@ import Testing
 @testable import Accounts
 @testable import Schema
 
-@Suite("Migrations", .emptyDatabase, .timeLimit(.minutes(5)))
+@Suite("Migrations", .emptyDatabase, .timeLimit(.minutes(30)))
 struct MigrationsTests {
     private let conninfo = FreshDatabase.current.conninfo
 
@@ -222,7 +222,7 @@ struct MigrationsTests {
     }
 }
 
-@Suite("SQL functions", .emptyDatabase, .timeLimit(.minutes(5)))
+@Suite("SQL functions", .emptyDatabase, .timeLimit(.minutes(30)))
 struct SQLFunctionTests {
     private let conninfo = FreshDatabase.current.conninfo
     private let table = Schema.Script("0001-table", Array("CREATE TABLE numbers (number int)".utf8))
@@ -412,7 +412,7 @@ struct SchemaFilesTests {
     }
 }
 
-@Suite("The SQL functions for draft partitions", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("The SQL functions for draft partitions", .freshDatabase, .timeLimit(.minutes(30)))
 struct DraftPartitionsTests {
     @Test func `a new database has partitions for yesterday and the coming week`() throws {
         let missing = try DatabaseSession().query(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Server notices", .emptyDatabase, .timeLimit(.minutes(5)))
+@Suite("Server notices", .emptyDatabase, .timeLimit(.minutes(30)))
 struct NoticeTests {
     private static let notices: SQL = """
         DO $$ BEGIN RAISE NOTICE 'here is a notice'; RAISE WARNING 'here is a warning'; END $$

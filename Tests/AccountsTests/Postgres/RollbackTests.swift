@@ -5,7 +5,7 @@ import Testing
 @testable import Accounts
 @testable import Schema
 
-@Suite("Rolling a release out and back", .emptyDatabase, .timeLimit(.minutes(5)))
+@Suite("Rolling a release out and back", .emptyDatabase, .timeLimit(.minutes(30)))
 struct RollbackTests {
     private let conninfo = FreshDatabase.current.conninfo
 

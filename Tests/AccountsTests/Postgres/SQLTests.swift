@@ -35,7 +35,7 @@ struct SQLTests {
     }
 }
 
-@Suite("SQL values", .emptyDatabase, .timeLimit(.minutes(5)))
+@Suite("SQL values", .emptyDatabase, .timeLimit(.minutes(30)))
 struct SQLValuesTests {
     @Test(arguments: [true, false])
     func `a boolean round-trips`(value: Bool) throws {

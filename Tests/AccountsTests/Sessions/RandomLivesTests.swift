@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Random lives of accounts", .freshDatabase, .timeLimit(.minutes(15)))
+@Suite("Random lives of accounts", .freshDatabase, .timeLimit(.minutes(30)))
 struct RandomLivesTests {
     private static let seed = ProcessInfo.processInfo.environment["SEED"].map { UInt64($0)! }
     private static let lives = 1000

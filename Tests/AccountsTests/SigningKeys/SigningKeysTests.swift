@@ -5,7 +5,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Signing keys", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Signing keys", .freshDatabase, .timeLimit(.minutes(30)))
 struct SigningKeysTests {
     private static let claims: [JSON.Member] = [.init("sub", "kim"), .init("exp", 4_102_444_800)]
     private let session: DatabaseSession

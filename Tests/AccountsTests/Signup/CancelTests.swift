@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Cancelling a sign-up", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Cancelling a sign-up", .freshDatabase, .timeLimit(.minutes(30)))
 struct CancelTests {
     private let session: DatabaseSession
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Clearing a step", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Clearing a step", .freshDatabase, .timeLimit(.minutes(30)))
 struct ClearTests {
     private let session: DatabaseSession
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Committing a sign-up", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Committing a sign-up", .freshDatabase, .timeLimit(.minutes(30)))
 struct CommitTests {
     private let session: DatabaseSession
 

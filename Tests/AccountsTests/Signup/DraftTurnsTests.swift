@@ -2,7 +2,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Turns on a draft", .timeLimit(.minutes(3)))
+@Suite("Turns on a draft", .timeLimit(.minutes(30)))
 struct DraftTurnsTests {
     private let draft = ID<Draft>()
     private let turns = DraftTurns(waiting: 4)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Finding a draft", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Finding a draft", .freshDatabase, .timeLimit(.minutes(30)))
 struct FindTests {
     private let session: DatabaseSession
 

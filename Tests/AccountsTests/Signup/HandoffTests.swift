@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Continuing on another device", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Continuing on another device", .freshDatabase, .timeLimit(.minutes(30)))
 struct HandoffTests {
     private let session: DatabaseSession
 

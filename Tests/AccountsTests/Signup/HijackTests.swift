@@ -6,7 +6,7 @@ import Testing
 
 /// Attacks that prepare an account before its owner signs up (Sudhodanan and Paverd, “Pre-hijacked accounts”, USENIX
 /// Security 2022), as far as they apply to a sign-up.
-@Suite("Pre-hijacking attacks", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Pre-hijacking attacks", .freshDatabase, .timeLimit(.minutes(30)))
 struct HijackTests {
     private let session: DatabaseSession
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Accounts
 
 /// The invariants that the rows meet after any sequence of actions.
-@Suite("Invariants", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Invariants", .freshDatabase, .timeLimit(.minutes(30)))
 struct InvariantsTests {
     private let session: DatabaseSession
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("The key sentinel", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("The key sentinel", .freshDatabase, .timeLimit(.minutes(30)))
 struct KeySentinelTests {
     private static let new = "new:" + Data(repeating: 9, count: 32).base64EncodedString()
     private static let both = "\(TestSignups.keys),\(new)"

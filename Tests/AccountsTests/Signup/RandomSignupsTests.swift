@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Random sign-ups", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Random sign-ups", .freshDatabase, .timeLimit(.minutes(30)))
 struct RandomSignupsTests {
     private static let seed = ProcessInfo.processInfo.environment["SEED"].map { UInt64($0)! }
 

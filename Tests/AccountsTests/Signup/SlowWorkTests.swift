@@ -6,7 +6,7 @@ import Testing
 
 /// A request that is refused must cost neither a hash nor a decoded image, and the hashes of a draft and of a network are
 /// limited.
-@Suite("Slow work of a submission", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Slow work of a submission", .freshDatabase, .timeLimit(.minutes(30)))
 struct SlowWorkTests {
     private let session: DatabaseSession
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Starting a sign-up", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Starting a sign-up", .freshDatabase, .timeLimit(.minutes(30)))
 struct StartTests {
     private let session: DatabaseSession
 

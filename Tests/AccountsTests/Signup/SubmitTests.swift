@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Submitting a step", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Submitting a step", .freshDatabase, .timeLimit(.minutes(30)))
 struct SubmitTests {
     private let session: DatabaseSession
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Revalidation of stored values", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Revalidation of stored values", .freshDatabase, .timeLimit(.minutes(30)))
 struct ValidFlowTests {
     private let session: DatabaseSession
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Deadlines", .timeLimit(.minutes(3)))
+@Suite("Deadlines", .timeLimit(.minutes(30)))
 struct DeadlineTests {
     @Test func `an extension moves the deadline by its duration`() {
         let deadline = Deadline(in: .seconds(8))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("The hits that rate limits count", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("The hits that rate limits count", .freshDatabase, .timeLimit(.minutes(30)))
 struct LimitCountTests {
     private let session: DatabaseSession
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Rate limits", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Rate limits", .freshDatabase, .timeLimit(.minutes(30)))
 struct LimitTests: LimitSuite {
     private let session: DatabaseSession
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Rate limits of mail", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Rate limits of mail", .freshDatabase, .timeLimit(.minutes(30)))
 struct MailLimitTests: LimitSuite {
     private let session: DatabaseSession
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Partitions of drafts", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Partitions of drafts", .freshDatabase, .timeLimit(.minutes(30)))
 struct PartitionsTests {
     private let session: DatabaseSession
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("The reaper", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("The reaper", .freshDatabase, .timeLimit(.minutes(30)))
 struct ReaperTests {
     private let session: DatabaseSession
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("The flow commands", .timeLimit(.minutes(3)))
+@Suite("The flow commands", .timeLimit(.minutes(30)))
 struct FlowCommandTests {
     private static let validFlow = """
         flow: tea

@@ -5,7 +5,7 @@ import Testing
 
 @testable import accounts_api
 
-@Suite("CORS", .freshDatabase, .timeLimit(.minutes(3)))
+@Suite("CORS", .freshDatabase, .timeLimit(.minutes(30)))
 struct CORSTests {
     private static let allowedOrigin = "https://app.example"
 

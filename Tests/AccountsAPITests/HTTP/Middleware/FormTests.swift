@@ -5,7 +5,7 @@ import Testing
 @testable import Accounts
 @testable import accounts_api
 
-@Suite("Forms", .freshDatabase, .timeLimit(.minutes(3)))
+@Suite("Forms", .freshDatabase, .timeLimit(.minutes(30)))
 struct FormTests {
     private static let form: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Setting up an authenticator", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Setting up an authenticator", .freshDatabase, .timeLimit(.minutes(30)))
 struct EnrolmentTests {
     private let session: DatabaseSession
 

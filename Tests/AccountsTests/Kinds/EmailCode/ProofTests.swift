@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Proving the address", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Proving the address", .freshDatabase, .timeLimit(.minutes(30)))
 struct ProofTests {
     private let session: DatabaseSession
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Tickets", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Tickets", .freshDatabase, .timeLimit(.minutes(30)))
 struct TicketTests {
     private let session: DatabaseSession
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Photos of drafts and accounts", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Photos of drafts and accounts", .freshDatabase, .timeLimit(.minutes(30)))
 struct KeptPhotoTests {
     private let session: DatabaseSession
 

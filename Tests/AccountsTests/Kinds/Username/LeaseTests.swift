@@ -3,7 +3,7 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Username leases", .freshDatabase, .timeLimit(.minutes(5)))
+@Suite("Username leases", .freshDatabase, .timeLimit(.minutes(30)))
 struct LeaseTests {
     private let session: DatabaseSession
 
