@@ -1,8 +1,10 @@
 internal import Foundation
+internal import Synchronization
 
 /// An operating system thread for C calls that block, so that they do not block the cooperative pool.
 package final class DedicatedThread: Sendable {
     private let handle: pthread_t
+    private let isJoined = Atomic(false)
 
     package enum Priority: String, CaseIterable, Sendable {
         case normal
@@ -35,8 +37,14 @@ package final class DedicatedThread: Sendable {
         self.handle = handle
     }
 
+    /// Without a join, the system keeps the stack of a thread that has ended, unless it is detached.
+    deinit {
+        if !isJoined.load(ordering: .relaxed) { pthread_detach(handle) }
+    }
+
     /// Waits until the body has returned. Call it once.
     package func join() {
+        isJoined.store(true, ordering: .relaxed)
         pthread_join(handle, nil)
     }
 
