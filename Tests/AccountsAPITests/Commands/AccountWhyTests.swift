@@ -14,13 +14,20 @@ struct AccountWhyTests {
     }
 
     private func why(settings: [String: String] = [:]) async throws -> String {
+        try keepMailNew()
         let run = try await CommandRun.byMina(["accounts", "why", "kim@example.com"], settings: settings)
         #expect(run.status == 0, "\(run.errorOutput)")
         return run.output
     }
 
+    /// Mail that has waited for a minute is a reason, too. On a busy machine, the mail of a sign-up would become one.
+    private func keepMailNew() throws {
+        try session.run("UPDATE outbox SET created_at = now() WHERE state = 'waiting'")
+    }
+
     /// The codes of the reasons, each with a `!` if it is an obstacle.
     private func codes(of account: String = "kim@example.com") async throws -> [String] {
+        try keepMailNew()
         let json = try await CommandRun.byMina("accounts", "why", account, "--json").json
         guard case .array(let reasons)? = json["reasons"] else { throw Missing() }
         #expect(json["obstacle"] == .bool(reasons.contains { $0["obstacle"] == true }))
