@@ -193,6 +193,7 @@ package struct Migrations: Sendable {
         isFunction: Bool,
         on connection: borrowing Connection
     ) throws(DatabaseError) {
+        if isFunction { try rememberFunctions(named: file.name, on: connection) }
         try connection.run(String(decoding: file.bytes, as: UTF8.self))
         guard connection.isInTransaction else {
             throw .unexpectedAnswer("the script must not end its transaction")
@@ -216,14 +217,25 @@ package struct Migrations: Sendable {
         try connection.commit()
     }
 
-    /// Takes the right to execute from everybody, for functions that run with the privileges of their owner and that
-    /// nobody has granted yet. PostgreSQL gives it to `PUBLIC` when it creates a function, and ``grantToRoles(on:)`` only
-    /// runs after all scripts.
+    /// Stores the ids of the functions with the name until the transaction ends.
+    private func rememberFunctions(named name: String, on connection: borrowing Connection) throws(DatabaseError) {
+        _ = try connection.query(
+            """
+            SELECT set_config('migrations.functions', coalesce(string_agg(oid::text, ','), ''), true) FROM pg_proc
+             WHERE proname = \(name) AND pronamespace = current_schema()::regnamespace AND prosecdef
+            """
+        )
+    }
+
+    /// Takes the right to execute from everybody, for functions that run with the privileges of their owner since this
+    /// script. PostgreSQL gives it to `PUBLIC` when it creates a function, and ``grantToRoles(on:)`` only runs after all
+    /// scripts.
     private func closeNewFunctions(named name: String, on connection: borrowing Connection) throws(DatabaseError) {
         let open = try connection.query(
             """
             SELECT oid::regprocedure::text FROM pg_proc
-             WHERE proname = \(name) AND pronamespace = current_schema()::regnamespace AND prosecdef AND proacl IS NULL
+             WHERE proname = \(name) AND pronamespace = current_schema()::regnamespace AND prosecdef
+               AND oid::text <> ALL (string_to_array(current_setting('migrations.functions'), ','))
             """
         )
         for function in open {
