@@ -286,8 +286,13 @@ extension Sessions {
               FROM \(Self.usable(account, when: condition))
             RETURNING 1
             """
-        let remember = device.map { signups.remember($0, of: Self.usable(account, when: condition)) }
-        let rest = [remember].compactMap { $0 } + Self.end(replaced, when: condition)
+        let remember = device.map { device in
+            [
+                signups.remember(device, of: Self.usable(account, when: condition)),
+                signups.forgetExcessDevices(of: account, when: condition),
+            ]
+        }
+        let rest = (remember ?? []) + Self.end(replaced, when: condition)
         let isStored = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             try await !database.transaction([Self.lock(account)] + statements + [insert] + rest)[statements.count + 1]
                 .isEmpty

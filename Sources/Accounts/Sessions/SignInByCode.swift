@@ -244,7 +244,8 @@ extension Sessions {
         let remember = signups.remember(device, of: Self.usable(account, when: condition))
         let isKnown = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             try await !database.transaction(
-                [Self.lock(account)] + statements + ["\(remember) RETURNING 1"]
+                [Self.lock(account)] + statements
+                    + ["\(remember) RETURNING 1", signups.forgetExcessDevices(of: account, when: condition)]
             )[statements.count + 1].isEmpty
         }
         guard isKnown else { throw .failed }
