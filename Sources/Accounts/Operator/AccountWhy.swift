@@ -29,7 +29,7 @@ package enum SignInFinding: Sendable {
 
     package enum Guess: Sendable {
         case passwordOfAddress, passwordOfUsername, codeOfAddress, codeOfUsername, secondFactor
-        /// In a recovery: the mailed code, and the code of the authenticator app.
+        /// In a recovery: the mailed code, the code of the authenticator app, and the recovery code.
         case codeOfRecovery, appInRecovery, recoveryCodeInRecovery
     }
 

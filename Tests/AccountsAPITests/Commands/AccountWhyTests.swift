@@ -153,6 +153,17 @@ struct AccountWhyTests {
         }
     }
 
+    @Test func `a code for the username that has waited for a minute is an obstacle`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            try await site.service.deliver()
+            try await Browser(site).send(.post, "/session/code", ["identifier": "kim"])
+            try session.run("UPDATE outbox SET created_at = now() - interval '2 hours' WHERE state = 'waiting'")
+            let run = try await CommandRun.byMina("accounts", "why", "kim@example.com")
+            #expect(run.output.hasPrefix("1 mail to the address has waited for 2 h"), "\(run.output)")
+        }
+    }
+
     @Test func `a mail that the mail server has refused is an obstacle`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()

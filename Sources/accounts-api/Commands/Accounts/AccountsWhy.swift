@@ -109,8 +109,8 @@ extension SignInDiagnosis {
         case .codeOfAddress: "Mailed codes for the address are refused, \(wait). \(link)"
         case .codeOfUsername: "Mailed codes for the username are refused, \(wait). \(link)"
         case .codeOfRecovery: "Mailed codes for a recovery are refused, \(wait). \(link)"
-        case .appInRecovery: "A recovery refuses codes of the app, \(wait). A recovery code is accepted."
-        case .recoveryCodeInRecovery: "A recovery refuses recovery codes, \(wait). A code of the app is accepted."
+        case .appInRecovery: "A recovery refuses codes of the app, \(wait). Recovery codes are counted apart."
+        case .recoveryCodeInRecovery: "A recovery refuses recovery codes, \(wait). Codes of the app are counted apart."
         }
     }
 }
