@@ -43,9 +43,11 @@ extension Sessions {
                        AND disabled_at IS NULL
                        AND auth_time >= now() - make_interval(secs => \(time.seconds)))
             """
-        let limits = signups.noticeCharges(to: session.account)
+        // A person can always leave.
+        let limits = notice == .accountErased ? [] : signups.noticeCharges(to: session.account)
         let before: [SQL] = [
             signups.consume(limits),
+            signups.countMail(when: Signups.isWithinLimits),
             Self.lockForChange(id),
             "SELECT \(Signups.setFlag("may_change", "\(mayChange) AND \(Signups.isWithinLimits)"))",
         ]
@@ -97,7 +99,14 @@ extension Signups {
     /// The charges for a change of the account that is followed by a notice. A transaction consumes them before it locks the
     /// account, as those do that mail a code.
     func noticeCharges(to account: Account) -> [Charge] {
-        [charge(.noticesToAccount, account.id.bytes)] + (account.email == nil ? [] : mailChargesForAnyAddress)
+        [charge(.noticesToAccount, account.id.bytes)]
+            + (account.email == nil ? [] : charges(.mailsFromNetwork, of: network))
+    }
+
+    /// Returns a statement that counts a mail as one of all clients, if their limit is not reached. It refuses nothing: an
+    /// attacker who uses up the limit must not keep others from changing their credentials.
+    func countMail(when condition: SQL) -> SQL {
+        "SELECT 1 FROM \(take([chargeForAll(.mails)], when: condition)) AS taken"
     }
 
     /// An SQL condition: the account has got fewer of these notices than `notices_to_account` permits. For what happens

@@ -69,7 +69,6 @@ extension Sessions {
         )
         let files = fields.filter(\.kind.takesFile)
         for field in fields where !field.kind.takesFile { try await field.kind.edit(field, &plan) }
-        if !plan.notices.isEmpty { plan.limits += signups.noticeCharges(to: session.account) }
         if files.contains(where: { inputs[$0.name] != nil }) { try await consumeLimits(of: &plan) }
         for field in files { try await field.kind.edit(field, &plan) }
         return try await write(plan, of: session)
@@ -101,21 +100,22 @@ extension Sessions {
         }
         let change = Signups.setFlag("changed", isRenamed ?? "true")
         let mails = plan.notices.flatMap {
-            mail(about: $0, to: session.account, in: plan.language, when: EditPlan.isMade)
+            let mayTell = signups.mayTell(of: $0, session.account.id)
+            return mail(about: $0, to: session.account, in: plan.language, when: "\(EditPlan.isMade) AND \(mayTell)")
         }
         let (account, exceeded, wasAllowed) = try await converting(to: SignInError.database) {
             () throws(DatabaseError) in
             let rows = try await database.transaction(
                 [
-                    signups.consume(plan.limits),
                     Self.lockForChange(session.account.id),
                     "SELECT \(Signups.setFlag("may_change", isSessionValid))",
+                    signups.consume(plan.limits, when: Self.mayChange),
                     "SELECT \(change) WHERE \(Self.mayChange) AND \(Signups.isWithinLimits)",
                     plan.update,
                 ] + plan.statements + mails
             )
             let account = try rows[4].first.map { row throws(DatabaseError) in try Account(session.account.id, row) }
-            return (account, try signups.exceeded(plan.limits, rows[0]), !rows[3].isEmpty)
+            return (account, try signups.exceeded(plan.limits, rows[2]), !rows[3].isEmpty)
         }
         if let exceeded { throw .limited(exceeded) }
         if let account {

@@ -215,7 +215,13 @@ extension Signups {
             }
             let new = RecoveryCode()
             let notice = identifyingAddress(in: draft.values).map {
-                mail(about: .recoveryCodeUsed, on: account, to: $0.rawValue, in: draft.language, when: hasWritten)
+                mail(
+                    about: .recoveryCodeUsed,
+                    on: account,
+                    to: $0.rawValue,
+                    in: draft.language,
+                    when: "\(hasWritten) AND \(mayTell(of: .recoveryCodeUsed, account))"
+                )
             }
             return RightFactor(
                 isUnused: "EXISTS (SELECT FROM recovery_codes WHERE \(isUnused))",

@@ -70,7 +70,7 @@ struct CredentialNoticeTests {
     }
 
     /// Otherwise one account could use up what the mail provider accepts, and nobody would get a code.
-    @Test(arguments: [Limits.Name.noticesToAccount, .mailsFromNetwork, .mails])
+    @Test(arguments: [Limits.Name.noticesToAccount, .mailsFromNetwork])
     func `changes that mail a notice are limited`(name: Limits.Name) async throws {
         // The code of the sign-up counts as a mail, but not as a notice.
         let limit = Limit(name == .noticesToAccount ? 2 : 3, per: .seconds(3600))
@@ -83,15 +83,40 @@ struct CredentialNoticeTests {
             for refused in [
                 try await kim.send(.post, "/account/recovery-codes"),
                 try await kim.send(.put, "/account/password", new),
-                try await kim.send(.put, "/account/profile", ["username": "mina"]),
-                try await kim.send(.delete, "/account"),
             ] {
                 #expect(refused.status == 429 && refused.slug == "rate-limited")
                 #expect(refused.headers[.rateLimitPolicy]?.contains(name.rawValue) == true)
             }
             let after = try DatabaseSession().number(of: "outbox")
             #expect(after == before)
-            #expect(try await kim.send(.get, "/session").json["account"]?["username"] == "kim")
+            #expect(try await kim.send(.put, "/account/profile", ["username": "mina"]).status == 200)
+            #expect(try await kim.send(.delete, "/account").status == 204, "a person can always leave")
+        }
+    }
+
+    /// Otherwise an attacker who uses up the mails of the service would keep people from removing a thief's app.
+    @Test func `changes count as mails of all clients, and are not refused when these are used up`() async throws {
+        let limits = Limits(byName: [.mails: Limit(2, per: .seconds(3600))], revisions: 600)
+        try await TestServer.with(limits: limits) { site in
+            let kim = Browser(site)
+            try await kim.signUp(hasAuthenticator: true)
+            for _ in 1...3 { #expect(try await kim.send(.post, "/account/recovery-codes").status == 200) }
+            let lee = Browser(site)
+            try await lee.send(.post, "/signup", [:])
+            let refused = try await lee.send(.put, "/signup/email", ["email": "lee@example.com"])
+            #expect(refused.slug == "rate-limited" && refused.headers[.rateLimitPolicy]?.contains("\"mails\"") == true)
+        }
+    }
+
+    @Test func `a changed username mails a limited number of notices`() async throws {
+        let limit = Limit(2, per: .seconds(3600))
+        try await TestServer.with(limits: Limits(byName: [.noticesToAccount: limit], revisions: 600)) { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            for name in ["mina", "jun", "park"] {
+                #expect(try await kim.send(.put, "/account/profile", ["username": .string(name)]).status == 200)
+            }
+            #expect(try DatabaseSession().number(of: "outbox WHERE template = 'username-changed'") == 2)
         }
     }
 
