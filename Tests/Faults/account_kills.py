@@ -356,7 +356,8 @@ class SecondFactorOfRecovery(Act):
     """Enters a recovery code in a recovery. The service replaces the code."""
 
     name = "recovery code in a recovery"
-    stages = ({"recovery_codes": one_replaced},)
+    notices = (("Your recovery code was used", False),)
+    stages = ({"recovery_codes": one_replaced, "mails": mailed("recovery-code-used")},)
 
     def prepare(self):
         _, self.recovery_codes = self.add_authenticator()
