@@ -512,12 +512,12 @@ class DeliverEvent(ApplicationAct):
         if self.has_grant:
             self.new_tokens(self.ending)
         self.service.deliver_events()
-        # How often the server has looked for logouts since the act began, whether the person has tried to sign out, and
-        # the error of that.
+        # How often the server has looked for work since the act began, whether the person has tried to sign out, and the
+        # error of that.
         self.rounds, self.has_ended, self.failure = 0, False, None
 
     def counts(self, texts):
-        if has(texts, ("claim_logouts(",)):
+        if has(texts, ("due_applications(",)):
             self.rounds += 1
             if self.rounds == 1:
                 self.end()

@@ -56,7 +56,7 @@ class Owner(Person):
 # Parts of the SQL of transactions that serve no request: sending mail, the reaper, the funnel and the like.
 UPKEEP = (
     *("claim_mail(", "UPDATE outbox", "INSERT INTO funnel_daily", "create_draft_partition", "imported_kinds()"),
-    *("reaper_lock", "pg_relation_size(", "FROM pg_inherits"),
+    *("reaper_lock", "pg_relation_size(", "FROM pg_inherits", "due_applications("),
 )
 # Parts of the SQL of transactions that deliver events, and of those that deliver logouts.
 DELIVERIES = (
