@@ -1,5 +1,5 @@
-/// The rules for the URIs of applications, which are compared byte by byte except for the port of a loopback address (RFC
-/// 9700 §2.1).
+/// The rules for the URIs that applications register. A URI in a request must have the same bytes as a registered one.
+/// Only a redirect URI of a public client may have another port, if its host is a loopback address (RFC 9700 §2.1).
 struct ApplicationURIRules {
     /// Whether `http://localhost` is permitted, which is only for development.
     let allowsLocalhost: Bool
@@ -34,7 +34,7 @@ struct ApplicationURIRules {
         return "\(shown) must begin with https://; http:// needs the host 127.0.0.1 or [::1]"
     }
 
-    /// The end of the message about a URI that has neither permitted form.
+    /// The end of the message about a URI that does not have a permitted form.
     private func form(_ allowsAppScheme: Bool) -> String {
         let start = "must be absolute, such as https://app.example/callback"
         return allowsAppScheme
@@ -56,8 +56,9 @@ struct ApplicationURIRules {
         return registered.elementsEqual(presented)
     }
 
-    /// The bytes of the URI without its port; nil unless it has the scheme http, the host 127.0.0.1 or [::1], and a valid
-    /// port or none.
+    /// The bytes of the URI without its port; nil unless it has the scheme http, the host 127.0.0.1 or [::1], and a
+    /// valid port or none. Does not check what follows the digits of the port: the registered URI is valid, and the
+    /// caller compares the other one with it.
     private static func withoutLoopbackPort(_ uri: String) -> [UInt8]? {
         for origin in ["http://127.0.0.1", "http://[::1]"] where uri.utf8.starts(with: origin.utf8) {
             let rest = uri.utf8.dropFirst(origin.utf8.count)
@@ -73,8 +74,9 @@ struct ApplicationURIRules {
     }
 
     /// The origin of a registered URI as browsers write it (RFC 6454 §6.2): in lower case, and without the port if it
-    /// is the default of the scheme. IPv6 addresses are not normalized: a longer form matches no browser's origin. Nil for a
-    /// URI with a private-use scheme.
+    /// is the default of the scheme. Nil for a URI with a private-use scheme.
+    ///
+    /// Does not normalize an IPv6 address, so one that is not in its shortest form matches no browser's origin.
     static func origin(of uri: String) -> String? {
         for (scheme, port) in [("https://", ":443"), ("http://", ":80")] where uri.hasPrefix(scheme) {
             let authority = uri.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" }.lowercased()
@@ -88,8 +90,8 @@ struct ApplicationURIRules {
             || scheme == "http" && (["127.0.0.1", "[::1]"].contains(host) || allowsLocalhost && host == "localhost")
     }
 
-    /// The host, with its brackets if it is an IPv6 address; nil if it has characters that no host has, or an
-    /// invalid port.
+    /// The host, with its brackets if it is an IPv6 address; nil if the host is empty or has characters that no host
+    /// has, or if the port is invalid.
     private static func host(of authority: Substring) -> Substring? {
         let isBracketed = authority.hasPrefix("[")
         let host = isBracketed ? authority.prefix { $0 != "]" } + "]" : authority.prefix { $0 != ":" }

@@ -22,14 +22,16 @@ package enum FlowPurpose: String, CaseIterable, Sendable {
         self == .signup ? !flow.contains("/") : flow.hasPrefix(prefix)
     }
 
-    /// Added to the subject of the rate limits of an address, so that each purpose has limits of its own. A stranger
-    /// who uses up the mails to an address in sign-ups must not prevent its owner from recovering the account.
+    /// Added to the subject of the rate limits of mails to an address and of codes entered for it, so that each purpose
+    /// is counted separately. Otherwise a stranger could use up the mails to an address in sign-ups, and so prevent its
+    /// owner from recovering the account. The limit of mails that tickets cause is common to all purposes.
     var limitSubject: [[UInt8]] { self == .signup ? [] : [Array(rawValue.utf8)] }
 }
 
 extension Flow {
-    /// Returns a flow with those steps and another purpose. It has the name, the languages, the sign-in rules and the
-    /// limits of this flow, and the lifetimes ``DraftExpiry/ofChange``.
+    /// Returns a flow with the given purpose and steps. Its name and its digest are those of this flow with
+    /// ``FlowPurpose/prefix`` in front, and its lifetimes are ``DraftExpiry/ofChange``. The version, the languages, the
+    /// time zone, the name of the service, the sign-in rules and the limits are those of this flow.
     func with(_ purpose: FlowPurpose, _ steps: [Step]) -> Flow {
         var flow = Flow(
             name: purpose.prefix + name,

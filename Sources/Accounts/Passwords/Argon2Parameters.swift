@@ -21,7 +21,7 @@ package struct Argon2Parameters: Hashable, Sendable {
     /// The maximum cost: 256 MiB and 10 passes. It keeps a stored hash with a huge cost from blocking a worker.
     package static let ceiling = Argon2Parameters(memoryKiB: 256 * 1024, iterations: 10)
 
-    /// Whether there is a row of ``floor`` of which both numbers are reached.
+    /// Whether both numbers are at least those of one row of ``floor``.
     package var meetsFloor: Bool {
         Self.floor.contains { memoryKiB >= $0.memoryKiB && iterations >= $0.iterations }
     }

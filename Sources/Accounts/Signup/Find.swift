@@ -2,12 +2,12 @@ internal import Foundation
 
 /// The reason why no draft is found for a token.
 package enum FindError: Error {
-    /// Nothing is stored about the token, and its id is not that of a recently expired draft; or its draft belongs to another
-    /// flow.
+    /// Nothing is stored about the token, and the time in its id is not that of a draft that has expired recently. Also
+    /// thrown if the draft belongs to a flow of another purpose.
     case unknown
     case ended(Termination)
-    /// The values of the draft cannot be decrypted or read, although there are keys. A server with another key ring may be
-    /// able to, unless somebody has changed the row.
+    /// The values of the draft cannot be decrypted or decoded, although this process has keys. Either the values need a
+    /// key that only other servers have, or somebody has changed the row.
     case unreadable(ID<Draft>)
     case database(DatabaseError)
 }
@@ -107,8 +107,9 @@ extension Signups {
 
     /// Returns the reason why a draft no longer exists.
     ///
-    /// The reaper stores no reason for an expired draft, except for a sign-up whose lifetime an operator had extended. The time in its
-    /// id shows that it has expired, and whether that is recent enough to report.
+    /// The reaper stores no reason for an expired draft, unless it lived longer than a new sign-up can, for example
+    /// because an operator extended it. For the other drafts, the time in the id shows whether the draft can have
+    /// expired, and whether that is recent enough to report.
     private func ending(of id: ID<Draft>, _ tokenHash: [UInt8]) async throws(FindError) -> FindError {
         let selectReason: SQL = "SELECT reason FROM endings WHERE token_hash = \(tokenHash) AND now() < until"
         return try await converting(to: FindError.database) { () throws(DatabaseError) in

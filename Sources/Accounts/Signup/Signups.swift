@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// Creates, changes and commits the drafts of one flow: of the sign-up, or of another flow such as the recovery. Each
-/// act is a file in this folder.
+/// act has its own file: in this folder, or in the folder of the kind of field or of the change that it belongs to.
 package struct Signups: Sendable {
     package private(set) var flow: Flow
     /// ``Flow/deadline`` of the flow, made once because each request needs it several times.
@@ -18,7 +18,7 @@ package struct Signups: Sendable {
     package let funnel: Funnel
     package let partitions: DraftPartitions
     let turns: DraftTurns
-    /// The network of the client, by which rate limits count.
+    /// The network of the client. Some rate limits count the requests of each network.
     private(set) var network = Network.unknown
 
     /// The maximum number of requests that wait for others to write to the same draft, unless a test sets another one.
@@ -93,8 +93,8 @@ package struct Signups: Sendable {
         "SELECT 1 FROM \(table(of: draft.id)) WHERE id = \(draft.id) FOR UPDATE"
     }
 
-    /// Returns the condition of every write: the draft is at the revision that was read, and is neither committed nor
-    /// expired.
+    /// Returns the condition for changing a draft that was read before: the draft still has the same revision, and is
+    /// neither committed nor expired.
     func isCurrent(_ draft: Draft) -> SQL {
         """
         drafts.id = \(draft.id) AND drafts.revision = \(draft.revision) AND drafts.account_id IS NULL
@@ -107,8 +107,8 @@ package struct Signups: Sendable {
         "EXISTS (SELECT FROM \(table(of: draft.id)) WHERE \(isCurrent(draft)))"
     }
 
-    /// Returns the condition that the current transaction has written the draft. Every statement that follows the write
-    /// has this condition.
+    /// Returns the condition that the current transaction has written the draft. Every later statement that must take
+    /// effect only together with the write has this condition.
     func hasWritten(_ draft: Draft) -> SQL {
         """
         EXISTS (SELECT FROM \(table(of: draft.id))

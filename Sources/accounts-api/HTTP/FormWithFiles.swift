@@ -1,15 +1,16 @@
 import Accounts
 
-/// What `Content-Type` says about a form with files (`multipart/form-data`), and the maximum size of its body. The body may
-/// be large, so it is read late: for a draft, after the draft is found and the step is known to be writable; for an account,
-/// after the session is found; for a new draft, when there is room for the upload. A client whose request is refused
-/// earlier has therefore sent little data.
+/// The boundary of a form with files (`multipart/form-data`) from its `Content-Type`, and the maximum size of its body.
+///
+/// The body may be large, so ``Uploads`` reads it only after other checks. For a draft, the draft must be found and
+/// the step must be writable. For an account, the session must be found. Every upload, even one that starts a draft,
+/// needs a free slot. If a check fails, the body is not loaded into memory.
 struct FormWithFiles: Sendable {
     static let type = "multipart/form-data"
 
     let boundary: String
-    /// The maximum size of the body in bytes: that of an image for each image field of the step, plus that of any other
-    /// body for the texts.
+    /// The maximum size of the body in bytes: one image of maximum size for each image field of the step, plus
+    /// ``BodyReader/maximumBytes`` for the texts.
     let maximumBytes: Int
 
     /// Returns nil if the media type is another one, if its boundary is missing, longer than 70 characters or not

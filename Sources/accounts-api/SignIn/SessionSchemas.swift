@@ -82,7 +82,7 @@ extension Schemas {
         ),
     ]
 
-    /// The password of the flow, and its confirmation if there is one.
+    /// The body that changes a password: the password field of the flow, and the field that repeats it if there is one.
     var newPassword: JSON {
         let fields = flow.fields.filter { $0.kind.takesSecret }
         return Self.object(.object(fields.map { .init($0.name.rawValue, $0.kind.answerSchema) }))

@@ -11,9 +11,9 @@ extension EmailAddress {
         return "\(name.filter { $0 != "." })@gmail.com"
     }
 
-    /// What a limit on the mails of an address counts: all addresses of the mailbox without a tag, or all with one. Some
-    /// mail servers do not know tags, so that mail to a tagged address does not reach the owner of the mailbox, and must
-    /// not use up what the address without a tag has.
+    /// The subject of a rate limit of mails to an address. The addresses of the mailbox without a tag count together.
+    /// Those with a tag also count together, but separately. Some mail servers do not support tags, so that mail to a
+    /// tagged address does not reach the owner of the mailbox. It must not use up the limit of the untagged address.
     var mailboxAndTag: [[UInt8]] {
         let isTagged = localPart.dropFirst().contains("+")
         return [Array(mailbox.utf8)] + (isTagged ? [Array("tagged".utf8)] : [])
