@@ -10,7 +10,8 @@ extension ApplicationsReader {
         return uris
     }
 
-    /// The valid URIs of a list; none if the list has an empty or a repeated entry.
+    /// Returns the valid URIs of a list, and collects the mistakes in the others. Returns none if the key is missing,
+    /// if its value is not a list or has too many entries, or if an entry is repeated or is not a string in one line.
     mutating func uris(_ key: String, in entry: inout YAMLEntry, allowsAppScheme: Bool) -> [String] {
         items(key, in: &entry, upTo: Self.maximumURIs).compactMap { item in
             guard let mistake = uriRules.mistake(in: item.text, allowsAppScheme: allowsAppScheme) else {

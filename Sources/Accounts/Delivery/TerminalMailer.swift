@@ -13,7 +13,8 @@ package struct TerminalMailer: Mailer {
         return nil
     }
 
-    /// The mail in a frame, without control characters, which could change the terminal.
+    /// The mail in a frame. Leaves out control and format characters, which could move the cursor or reorder the text
+    /// on the terminal.
     static func framed(_ mail: Mail) -> String {
         let rule = String(repeating: "─", count: 60)
         let header = ["From: \(mail.from)", "To: \(mail.to)", "Subject: \(mail.subject)", ""]

@@ -152,9 +152,9 @@ package struct EventSender: Sendable {
 
     private static let logoutLifetime = TimeInterval(24 * 3600)
 
-    /// Makes one attempt to tell an application of a logout, with a new token. For 24 hours, tries again after failures
-    /// that may be temporary: no complete response, or a status of 500 or more from the application (Back-Channel
-    /// Logout 1.0, section 2.8).
+    /// Makes one attempt to tell an application of a logout, with a new token (Back-Channel Logout 1.0, section 2.8).
+    /// After a failure that may be temporary (``Failure/isRecoverable``), schedules another attempt, if that is due
+    /// less than 24 hours after the logout. Otherwise gives up.
     private func deliver(_ logout: EventQueue.Logout, _ subscriber: EventSubscriber) async throws(DatabaseError) {
         guard let url = subscriber.backchannelLogoutURI else { return }
         let outcome: EventOutcome
@@ -248,8 +248,8 @@ extension EventSender: Service {
         }
     }
 
-    /// Runs the work. Logs a failure and returns nil. Claimed events and logouts become due again two
-    /// minutes after their claim.
+    /// Runs the work. After a failure, logs it and returns nil. Events and logouts that were claimed are then tried
+    /// again two minutes after their claim.
     @discardableResult
     private func loggingFailure<Value>(_ work: () async throws(DatabaseError) -> Value) async -> Value? {
         do throws(DatabaseError) {

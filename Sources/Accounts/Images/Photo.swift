@@ -23,14 +23,15 @@ package struct Photo: Sendable {
         self.init(jpeg: output)
     }
 
-    /// Converts the central square of an image that ``ImageFile`` supports, upright. This may take some hundred
-    /// megabytes and several seconds, and decodes untrusted data, so run it in a separate process (``ImageWorker``).
+    /// Converts an image that ``ImageFile`` supports: cuts out the central square, scales it, and turns it upright.
+    /// This may take a few hundred megabytes of memory and several seconds, and decodes untrusted data, so run it in a
+    /// separate process (``ImageWorker``).
     package init(of image: [UInt8]) throws(ImageFault) {
         let file = try ImageFile(image)
         let square = try Pixels(file, atLeast: Self.side).square(of: Self.side).turned(file.orientation)
         square.flatten()
         var jpeg: [UInt8] = []
-        // Only an image of noise needs the last quality.
+        // Photographs fit at the first quality. Even an image of noise fits at the second.
         for quality in [85, 70, 50, 25, 10] {
             jpeg = try square.jpeg(quality: quality)
             if jpeg.count <= Self.maximumBytes { break }

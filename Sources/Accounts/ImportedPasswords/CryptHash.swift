@@ -1,12 +1,13 @@
 internal import CCrypt
 internal import Crypto
 
-/// A hash of crypt(3), which libcrypt computes: bcrypt, SHA-crypt, yescrypt or MD5-crypt, as shadow files and htpasswd
-/// files contain them, and as PHP writes them.
+/// A hash of crypt(3), which libcrypt computes: bcrypt, SHA-crypt, yescrypt or MD5-crypt. Shadow files contain such
+/// hashes, and PHP and `htpasswd -B` write them.
 ///
-/// Django's `bcrypt_sha256` is the bcrypt hash of the SHA-256 of the password, written in hexadecimal.
+/// Django's `bcrypt_sha256` hashes the password with SHA-256, and then the hexadecimal form of this digest with bcrypt.
 ///
-/// DES-crypt is not supported, because it uses only the first eight characters of a password.
+/// DES-crypt is not supported, because it uses only the first eight characters of a password. `$apr1$`, the default of
+/// htpasswd, is not supported, because libcrypt cannot compute it.
 struct CryptHash: HashMethod {
     /// The algorithm and its cost, such as `$2b$12$`.
     private let prefix: String
@@ -84,8 +85,8 @@ struct CryptHash: HashMethod {
         }
     }
 
-    /// Throws if the cost of yescrypt is malformed or too high. It has one character each for the flavour, the memory
-    /// and the size of a block.
+    /// Throws if the cost of a yescrypt hash is malformed or too high. The cost has three characters: the flavour, the
+    /// binary logarithm of the number of blocks, and the size of a block in units of 128 bytes.
     private static func checkYescrypt(_ cost: Substring) throws(ImportedHashError) {
         let digits = Array("./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
         let values = cost.utf8.compactMap { digits.firstIndex(of: $0) }

@@ -73,7 +73,7 @@ extension JSON {
         output.append(UInt8(ascii: "\""))
     }
 
-    /// False if a character that begins with the byte may need an escape.
+    /// True if no character that begins with the byte needs an escape.
     private static func isPlain(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") && byte != 0x7F && byte != 0xE2
     }

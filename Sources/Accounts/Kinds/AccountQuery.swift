@@ -15,17 +15,17 @@ package struct AccountSection: Sendable {
     /// the text output. False for a section after them: its entries are rows of the table of values.
     package var precedesValues = false
     package var entries: [Entry] = []
-    /// The members that the section adds to the JSON output. They are the same for every account, even if it has no
-    /// rows.
+    /// The members that the section adds to the JSON output. Their names are the same for every account, even if the
+    /// query returns no rows.
     package var members: [JSON.Member] = []
 
-    /// A line of the text output, such as “terms  accepted 2 h ago, version 2026-11”.
+    /// A line or a table row of the text output, such as “terms  accepted 2 h ago, version 2026-11”.
     package struct Entry: Sendable {
         /// The beginning of the line: the name of a field, or a word such as `factor` or `sessions`.
         package let label: String
         package let text: String
-        /// A time that the output shows after `text`, relative to now; nil if there is none. Entries with a time come
-        /// last.
+        /// A time that the output shows after `text`, relative to now; nil if there is none. In the table, entries with
+        /// a time come last.
         package var time: Date?
         /// A remark that the output shows at the end, after a comma; nil if there is none.
         package var note: String?

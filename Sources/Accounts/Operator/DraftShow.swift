@@ -14,13 +14,14 @@ package struct Obstacle: Sendable {
         case notAnswered
         /// The rules refuse the value now.
         case refused([Refusal])
-        /// No code was mailed to the present address.
+        /// No code was mailed to the current address.
         case noCode
         /// The mailed code was not entered yet.
         case codeNotGiven
         /// The mail with the code waits for its first attempt.
         case codeWaiting
         /// No attempt to deliver the mail with the code has succeeded. `failure` says why the last one has failed.
+        /// `isReply` is true if it is a reply of the mail server.
         case codePostponed(failure: String, isReply: Bool, nextAttempt: Date, now: Date)
         /// The mail with the code is dead: the person must correct the address or request a new code.
         case codeRefused(failure: String, isReply: Bool)
@@ -29,9 +30,10 @@ package struct Obstacle: Sendable {
         case codeUsedUp
         /// Too many wrong codes: the draft gets no further code, and the person must start a new sign-up.
         case exhausted
-        /// Another account has this identifier.
+        /// An account has this identifier, or has left it and can still restore it. In a change of address, that may be
+        /// the same account.
         case taken
-        /// What else the draft lacks is not known, because its values are sealed.
+        /// The values of the draft are sealed, so it may lack more than the other obstacles say.
         case sealed
     }
 }
@@ -61,8 +63,8 @@ extension Operator {
 
     package var flow: Flow { signups.flow }
 
-    /// Returns all reasons why the draft cannot be committed, in the order of the steps; empty if it can. Of a sealed draft,
-    /// only the code of its present step is known.
+    /// Returns all reasons why the draft cannot be committed, in the order of the steps; empty if it can. For a sealed
+    /// draft, returns only the reason about the code of its current step, if there is one, and `sealed`.
     package func obstacles(of draft: Draft) async throws(DatabaseError) -> [Obstacle] {
         let context = signups.validationContext(of: draft).validatingAll
         let mails = try await undeliveredCodes(of: draft)
@@ -100,7 +102,7 @@ extension Operator {
         return obstacles + [Obstacle(step: name, field: nil, reason: .sealed)]
     }
 
-    /// The mails with the present codes of the draft that are not delivered, by code field.
+    /// The undelivered mails with the current codes of the draft, by the field of the code.
     private func undeliveredCodes(of draft: Draft) async throws(DatabaseError) -> [FieldName: OutboxRow] {
         var fields: [UUID: FieldName] = [:]
         let codes: SQL = "FROM proofs WHERE draft = \(draft.id) AND mail IS NOT NULL"
@@ -134,7 +136,8 @@ extension Operator {
 }
 
 extension Obstacle.Reason {
-    /// The reason why a code was not entered, if it is that its mail was not delivered; otherwise the same reason.
+    /// If the person has no valid code because its mail is undelivered, returns the reason that says so. Otherwise
+    /// returns the same reason.
     fileprivate func explained(by mail: OutboxRow) -> Self {
         switch (self, mail.state, mail.failure) {
         case (.codeNotGiven, .dead, let failure?), (.codeExpired, .dead, let failure?):

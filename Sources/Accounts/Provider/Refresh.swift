@@ -1,8 +1,8 @@
 internal import Foundation
 
 extension Provider {
-    /// Exchanges a refresh token for new tokens (RFC 6749 §6). If the refresh token was exchanged before, and
-    /// ``RefreshTokens`` does not allow to repeat that, its authorization ends.
+    /// Exchanges a refresh token for new tokens (RFC 6749 §6). If the token was exchanged before, and ``RefreshTokens``
+    /// does not permit another exchange, ends its authorization.
     package func refresh(
         _ parameters: OAuthParameters,
         by application: Application
@@ -42,8 +42,9 @@ extension Provider {
         return asked.isEmpty ? live.scope : granted.filter(asked.contains).joined(separator: " ")
     }
 
-    /// Ends the authorization, because somebody may have copied its tokens. Writes an event for the applications, and mails
-    /// the person, unless the account has got enough of these notices.
+    /// Ends the authorization, because somebody may have copied its tokens. If it has not ended before, writes an event
+    /// for the applications, and mails a notice to the person. Mails none if the account has already had as many of
+    /// these notices as `notices_to_account` permits.
     private func endReused(_ live: LiveAuthorization) async throws(ProviderError) {
         let (account, hasEnded) = (live.session.account, Signups.flag("reused"))
         try await converting(to: ProviderError.database) { () throws(DatabaseError) in
@@ -66,14 +67,15 @@ extension Provider {
     }
 
     /// The maximum number of attempts to exchange a token. An attempt fails only if another request has exchanged a
-    /// token of the same authorization in between.
+    /// token of the same authorization, or has ended the authorization, in the meantime.
     private static let attempts = 20
     private static let uselessToken = OAuthError.invalidGrant(
         "The refresh token was used, or its session has ended. Ask the person to sign in."
     )
 
     /// Returns the authorization of the token, its refresh tokens, and the time of the database in milliseconds since
-    /// 1970; nil if the authorization belongs to another application, or it or its session has ended.
+    /// 1970. Returns nil if the authorization belongs to another application, if it or its session has ended, or if the
+    /// account is disabled.
     private func refreshable(
         _ token: RefreshToken,
         by application: Application
@@ -96,8 +98,8 @@ extension Provider {
         }
     }
 
-    /// Stores the refresh tokens, and that the session is in use. Returns false if another request has changed the
-    /// refresh tokens.
+    /// Stores the refresh tokens. Also stores when the session was last used, at most once a minute. Returns false if
+    /// another request has changed the refresh tokens or ended the authorization.
     private func write(
         _ next: RefreshTokens,
         replacing tokens: RefreshTokens,

@@ -2,7 +2,7 @@ import Accounts
 import HTTPTypes
 
 extension Pages {
-    /// The review page: all answers as text, with a link to each step.
+    /// The review page: all answers as text, with a link to each step whose answers the person can change.
     ///
     /// - Parameter shown: the JSON of the review.
     func review(_ shown: JSON, of draft: Draft?, after problem: Problem? = nil, in language: Language) -> Page {
@@ -25,8 +25,8 @@ extension Pages {
                     "is_missing": .bool(missing.contains(.string(field.name.rawValue))),
                 ]
             }
-            // A code that was confirmed is not changed, but the address in its own step. The second factor of a recovery
-            // is used up.
+            // A step with a confirmed code gets no link: the person changes the address in another step, and then gets
+            // a new code. A recovery uses up its second factor, so that step gets no link either.
             let asksForCode = step.fields.allSatisfy { $0.kind.provedField != nil }
             let asksForGuess = asksForCode || isRecovery && step.fields.allSatisfy(\.kind.takesGuess)
             let isConfirmed = asksForGuess && summary["state"] == "complete"

@@ -27,7 +27,7 @@ package struct Enrolment: Sendable {
 
     /// After this number of wrong codes within ``TOTP/period`` seconds, the person gets a new secret.
     static let maximumAttempts = 5
-    /// The person also gets a new secret each time when the number of wrong codes in the draft is a multiple of this.
+    /// The person also gets a new secret whenever the number of wrong codes in the draft reaches a multiple of this.
     static let maximumFailures = 25
 }
 
@@ -63,7 +63,7 @@ extension Signups {
         return enrolment(in: field, try row?.decode(Int.self) ?? 0, of: draft)
     }
 
-    /// The same for a draft that is not stored, so no guess was made.
+    /// The same for a draft that is not stored yet. No code was submitted in it, so its secret is the first one.
     package func firstEnrolment(at step: Step, of draft: Draft) -> Enrolment? {
         step.fields.first { $0.kind is TOTPField }.map { enrolment(in: $0, 0, of: draft) }
     }
@@ -119,7 +119,8 @@ extension Signups {
         _ field: FieldName,
         of draft: Draft
     ) throws(SubmitError) -> NewAuthenticator {
-        // A secret that was shown before a key rotation was derived from another key than the first one.
+        // Tries the secret of each key, because a secret that was shown before a key rotation was not derived from the
+        // key that is the first one now.
         for secret in secrets(of: field, spent.generation, of: draft) {
             guard let step = TOTP.timeStep(of: code, using: secret, at: spent.now) else { continue }
             let codes = (0..<RecoveryCode.count).map { _ in RecoveryCode() }
@@ -149,7 +150,8 @@ extension Signups {
              WHERE draft = \(draft.id) AND field = \(field.rawValue) AND \(exists(draft))
             RETURNING generation, \(Self.attemptsLeft), now()
             """
-        // Checks the draft, too: after 25 failures the row has no attempt left until the next failure is counted.
+        // Checks the draft, too. If `count` has changed nothing, `attemptsLeft` can still be 0, because the number of
+        // failures is a multiple of 25. The secret must not be replaced again then.
         let renew: SQL = """
             UPDATE enrolments SET generation = generation + 1, recent = '{}'
              WHERE draft = \(draft.id) AND field = \(field.rawValue) AND \(Self.attemptsLeft) = 0 AND \(exists(draft))
@@ -162,14 +164,16 @@ extension Signups {
         }
     }
 
-    /// The number of attempts that are left after the last counted one. At 0, the secret is replaced.
+    /// An SQL expression over the columns of `enrolments`: the number of attempts that are left after the one that was
+    /// just counted. At 0, the secret is replaced.
     private static let attemptsLeft: SQL = """
         least(\(Enrolment.maximumAttempts) - cardinality(recent),
               (\(Enrolment.maximumFailures) - failures % \(Enrolment.maximumFailures)) % \(Enrolment.maximumFailures))
         """
 
-    /// A statement for after the write of the draft. A later setup gets a new secret, so the confirmed secret is never
-    /// shown again, and the correct code is no longer counted as a failure.
+    /// Returns the statement that runs after the draft was written. It starts a new generation, so a later setup gets a
+    /// new secret, and the confirmed one is never shown again. It also takes back the failure that was counted for the
+    /// correct code.
     func confirmEnrolment(in field: FieldName, of draft: Draft) -> SQL {
         """
         UPDATE enrolments SET generation = generation + 1, failures = failures - 1, recent = '{}'
@@ -177,8 +181,9 @@ extension Signups {
         """
     }
 
-    /// The secret that each key of the ring derives. Pages and responses show the one of the first key. It changes if
-    /// the draft gets a new token or another address, or after too many wrong codes.
+    /// The secrets, one for each key of the key ring. Pages and responses show the first one. The secrets change if the
+    /// draft gets a new token or another address, and with each generation: after too many wrong codes, and after a
+    /// correct one.
     private func secrets(of field: FieldName, _ generation: Int, of draft: Draft) -> [[UInt8]] {
         let addresses = flow.fields.compactMap(\.kind.provedField).map {
             draft.values.address(in: $0)?.rawValue ?? ""

@@ -1,7 +1,7 @@
 import Accounts
 import Hummingbird
 
-/// Refuses URIs that are longer than any URI of this service.
+/// Refuses a request whose path and query together have more than ``maximumBytes``.
 struct URILimit: RouterMiddleware {
     private static let maximumBytes = 8192
 
