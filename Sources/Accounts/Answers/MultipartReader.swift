@@ -2,14 +2,15 @@ internal import Foundation
 
 extension Answers {
     /// Reads the body of a form with files (`multipart/form-data`, RFC 7578) as strictly as a form without files.
-    /// Throws if there is anything before, between or after the parts, a part has no name, a name is repeated, or a
-    /// text is not UTF-8 or contains NUL.
+    /// Throws if there is anything before or between the parts, or anything but one line break after them; if a part
+    /// has no name; if a name is repeated; if a text is not UTF-8 or contains NUL; or if there are more than
+    /// `maximumParts` parts.
     ///
     /// - Parameters:
     ///   - boundary: the parameter `boundary` of the media type.
     ///   - secretNames: names whose texts are secrets.
-    ///   - repeatableNames: names that may be repeated. Their texts become an array of strings; all others are strings
-    ///     or files.
+    ///   - repeatableNames: names that may be repeated. Their texts become an array of strings. Any other answer is a
+    ///     string, a secret or a file.
     ///   - maximumParts: the maximum number of parts.
     package static func readMultipart(
         _ bytes: UnsafeRawBufferPointer,

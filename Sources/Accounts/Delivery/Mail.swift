@@ -16,15 +16,16 @@ extension Mailer {
     package func connect() async throws(MailError) {}
 }
 
-/// The reason why a mail was not delivered. The description contains neither the address nor the text.
+/// The reason why a mail was not delivered. The description contains neither the address nor the text of the mail.
 package enum MailError: Error, Hashable, CustomStringConvertible {
-    /// A retry may succeed: the connection or the login failed, or the mail server asked for a retry (4xx). `reply` is
-    /// the SMTP reply code (RFC 5321 §4.2); nil if there was none.
+    /// A retry may succeed: for example, the connection or the login failed, or the mail server asked for a retry
+    /// (4xx). `reply` is the SMTP reply code (RFC 5321 §4.2); nil if there was none.
     case temporary(reply: Int?, reason: String)
-    /// A retry cannot succeed: the mail server refused the mail permanently (5xx), or the mail is invalid.
+    /// A retry cannot succeed: the mail server refused the mail permanently (5xx), or the mail or the SMTP URL is
+    /// invalid.
     case permanent(reply: Int?, reason: String)
 
-    /// The reply code if there is one, and the reason: the text of the reply, or what has failed on this side.
+    /// The reply code if there is one, and the reason: the text of the reply, or the failure on this side.
     package var reason: String {
         switch self {
         case .temporary(let reply?, let reason), .permanent(let reply?, let reason): "\(reply) \(reason)"
@@ -82,9 +83,9 @@ package struct Mail: Sendable {
         self.date = date
     }
 
-    /// Whether the text has at most 254 characters, one `@`, and besides it only printable ASCII characters without
-    /// space, brackets, quotes, comma, colon, semicolon and backslash. Such a text can end neither the `<…>` around it
-    /// nor the line of its header.
+    /// Whether the text has at most 254 characters, and exactly one `@` with text on both sides. All characters must be
+    /// printable ASCII, but not a space or one of `<>()[],;:\"`. So the text cannot close the `<…>` around it in a
+    /// header, or end the line of the header.
     package static func isAddress(_ text: String) -> Bool {
         let parts = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         let specials = Set("<>()[],;:\\\"".utf8)
@@ -122,7 +123,8 @@ extension Mail {
         ].joined(separator: "\r\n")
     }
 
-    /// The sender's name in the header `From`: quoted, or as encoded words if it is long or not ASCII.
+    /// The part of the header `From` before the address: the sender's name in quotes, or as encoded words if
+    /// ``unstructured(_:)`` encodes it; empty without a name.
     private var sender: String {
         guard let fromName, !fromName.isEmpty else { return "" }
         let words = Self.unstructured(fromName)

@@ -1,12 +1,13 @@
 package import Logging
 
-/// Signs people in and out, and lets them change their accounts. Each act is a file in this folder or in
-/// `AccountChanges`.
+/// Signs people in and out, and lets them change their accounts. Each act is a file in this folder, in
+/// `AccountChanges` or in `AccountFlows`.
 package struct Sessions: Sendable {
     package let signups: Signups
-    /// The hash that a password is compared with if there is no account, so that this check takes as long as any other.
+    /// The hash that a password is compared with if there is no account, or no hash that can be checked. So this check
+    /// takes as long as that of a hash that this service made.
     let dummyHash: StoredPassword
-    /// The minimum duration of a failed sign-in. It is longer than the check of any hash that this service makes.
+    /// The minimum duration of a failed sign-in. It should be longer than the check of any hash that this service made.
     let failureTime: Duration
     /// Measures how long checks of imported hashes take.
     package let importedKinds: ImportedKinds
@@ -58,7 +59,8 @@ package enum SignInProgress: Sendable {
     case deviceKnown(DeviceToken)
 }
 
-/// A session that has just started or was confirmed, with its token. The database stores only a hash of the token.
+/// A session that has just started, or that an act such as a confirmation has given a new token. The database stores
+/// only a hash of the token.
 package struct NewSession: Sendable {
     package let session: AccountSession
     package let token: Token<AccountSession>

@@ -13,17 +13,18 @@ package struct CommitPlan {
     var conditions: [SQL] = []
     /// Conditions on the existing account that the draft changes. If one is false, the draft ends.
     var accountConditions: [SQL] = []
-    /// The digests of the address that the draft has proved. The commit ends every other draft that has proved it.
+    /// The digests of the address that identifies the account, one for each key; empty if the draft has not proved it.
+    /// The commit ends every other open draft with this address that has proved it.
     var provedDigests: [[UInt8]] = []
-    /// The statements that run in this order after the account was created or locked. Each selects from ``owner``, so
-    /// it does nothing if the commit has not taken effect. A kind of field adds the statements for its own table, such as
-    /// ``ConsentField``; ``Signups/plan(for:_:)`` adds those that belong to no field.
+    /// The statements that run in this order after the account was created or locked. Each reads ``owner``, so it does
+    /// nothing if the commit has not taken effect. A kind of field with its own table, such as ``ConsentField``, adds
+    /// the statements for that table; ``Signups/plan(for:_:)`` adds those that belong to no field.
     var statements: [SQL] = []
     /// The methods of sign-in that the draft has set up, as values of `amr` (RFC 8176).
     var factors: [String] = []
     /// Whether the draft has proved a second factor of an account that existed before.
     var hasSecondFactor = false
-    /// The session that the commit starts or continues; nil for none.
+    /// The session that the commit starts, or gives a new token; nil for none.
     var session: SessionPlan?
     /// The field whose stored value cannot be read; nil if there is none.
     var unreadableField: FieldName?

@@ -4,13 +4,13 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The sign-up as HTML pages: renders the responses that programs get as JSON.
+/// Renders the responses of a flow, which programs get as JSON, as HTML pages. ``SignInPages`` uses it, too.
 struct Pages: Sendable {
     let signups: Signups
     let assets: Assets
     /// Nil if there are no applications.
     var provider: Provider?
-    /// The hosts to which a person may return; nil if no proxy asks who people are.
+    /// The hosts to which a person may return; nil if forward authentication is not configured.
     var hosts: ForwardAuthHosts?
 
     private var flow: Flow { signups.flow }
@@ -65,7 +65,7 @@ struct Pages: Sendable {
         )
     }
 
-    /// The languages of the flow for the switch; none if there is only one.
+    /// The languages of the flow, for the form that changes the language; none if there is only one.
     private func languages(_ current: Language) -> [JSON] {
         guard flow.languages.count > 1 else { return [] }
         return flow.languages.map { language in
@@ -76,7 +76,7 @@ struct Pages: Sendable {
         }
     }
 
-    /// Where a browser gets the page again in another language.
+    /// The path and query at which a browser gets this page again after the person has changed the language.
     private func address(of page: Page) -> String {
         let request = PageRequest.current
         return (request?.isRead == true ? nil : page.address) ?? request?.address ?? root
@@ -122,11 +122,11 @@ extension Pages {
             }
             return Self.seeOther(next ?? root, answer.headers)
         case .commit:
-            // The last page of a sign-up has a link there.
+            // After a sign-up, the browser goes to its last page, which has this link.
             let goOn = flow.purpose == .signup ? nil : answer.json?["continue"]?["href"]?.string
             return Self.seeOther(goOn ?? flow.purpose.pathAfterCommit, answer.headers)
         case .cancel, .cancelForm:
-            // Only a session begins a change of the address, on a page of the account.
+            // A change of the address has no first page: a page of the account starts it.
             let first = flow.purpose == .emailChange ? "/account" : root
             return Self.seeOther("\(first)?\(Self.gaveUp)", answer.headers)
         case .askToCancel:
@@ -155,13 +155,13 @@ extension Pages {
         }
     }
 
-    /// The page behind a proxy to which the person wants to return, if people may be sent there.
+    /// The page behind a proxy to which the person wants to return; nil if there is none, or if it is not permitted.
     func returnURL(in request: Request) -> String? {
         request.uri.queryParameters[Substring(ReturnTarget.name)].flatMap { hosts?.allowed(String($0)) }
     }
 
-    /// The page that asks whether the draft shall return to the URL afterwards. The destination of a draft changes only
-    /// by this form, which no other site can send.
+    /// Asks the person to continue the open draft and to return to the URL afterwards. Another site can open this page,
+    /// but cannot send its form. So the page changes nothing, and only the form changes the destination of the draft.
     func goOn(returningTo url: String, in language: Language) -> Page {
         form(
             FormPage(
@@ -202,7 +202,7 @@ extension Pages {
         return page
     }
 
-    /// The recovery codes of a sign-up, until the person confirms to have saved them.
+    /// The page with the recovery codes of a sign-up, shown until the person confirms that they are saved.
     func unsavedCodes(of draft: Draft, at step: Step, in language: Language) -> Page {
         let codes = draft.unsavedRecoveryCodes(at: step).map { JSON.string($0.text) }
         var page = recoveryCodes(.array(codes), next: "\(step.href)/saved", in: language)
@@ -225,7 +225,7 @@ extension Pages {
         let text =
             address.map { language.messages.resume($0, serviceName: name) }
             ?? language.messages.linkExpired(serviceName: name)
-        // The person may have mistyped the code, so the page with the bad news asks for it again.
+        // The person may have mistyped the code, so the page for an invalid link asks for it again.
         var members: [JSON.Member] = [
             .init("text", .string(text.text)), .init("asks_for_code", .bool(address == nil)),
         ]
@@ -244,7 +244,8 @@ extension Pages {
         )
     }
 
-    /// Asks for the code of a link. The script sends the code of the link that was opened.
+    /// Asks for the code in a link that continues a sign-up. If the URL of the page has a code in its fragment, the
+    /// script sends it; without script, the person types it.
     ///
     /// - Parameter problem: why the code was refused; nil if none was sent.
     func enterLinkCode(after problem: Problem? = nil, in language: Language) -> Page {
@@ -259,7 +260,7 @@ extension Pages {
         )
     }
 
-    /// The page for a link to another code of which a part is missing.
+    /// The page for an incomplete ticket: the link in a mail with a code was cut, for example by a mail program.
     func incompleteTicket(in language: Language) -> Page {
         let messages = language.messages
         let text = messages.message(for: Refusal("ticket", .badFormat), about: .link, label: nil)
@@ -271,11 +272,12 @@ extension Pages {
         )
     }
 
-    /// Asks whether to mail another code. Mail scanners open links, so the link stays valid until the form is posted.
+    /// Asks whether to mail another code in exchange for a ticket. Mail scanners open links, so the ticket stays valid
+    /// until the form is posted.
     ///
     /// - Parameters:
     ///   - address: the masked address of the ticket; nil if the ticket is not valid any more.
-    ///   - replacesSignup: whether the browser has an open sign-up, which it can then no longer reach.
+    ///   - replacesSignup: whether the browser has an open sign-up, which it loses if the person sends the form.
     func ticket(
         _ ticket: Ticket?,
         for address: String?,
@@ -315,14 +317,14 @@ extension Pages {
 // MARK: - Problems
 
 extension Pages {
-    /// The query of the first page after the person has cancelled a sign-up.
+    /// The query of the page to which a browser goes after the person has cancelled a draft.
     static let gaveUp = "given-up"
     /// The query of a step after its code was mailed again.
     static let codeSent = "sent"
-    /// The query of a step after the code of another address was sent to it.
+    /// The query of a step whose code was not checked, because the form was made for an earlier address of the draft.
     static let addressIsOther = "other-address"
 
-    /// What the query of a step tells.
+    /// The notice that the query of a step selects; nil for any other query.
     static func notice(inQuery query: String?) -> Word? {
         switch query {
         case codeSent: .codeSent
@@ -343,7 +345,7 @@ extension Pages {
         let reads = [.get, .head].contains(request.method)
         let isFirst = [root, "\(root)/"].contains(request.uri.path) && reads
         switch problem.slug {
-        // Only a session begins this flow, on a page of the account.
+        // This flow has no first page: a page of the account starts it.
         case .noDraft where flow.purpose == .emailChange:
             return Self.seeOther("/account/email")
         case .notFound where request.uri.path == "/" && reads:
@@ -419,10 +421,11 @@ extension Problem {
         [.validationFailed, .rateLimited, .busy, .unavailable, .identifierTaken, .staleRevision].contains(slug)
     }
 
-    /// True if only the link in a mail with a code leads on.
+    /// True if the exceeded rate limit does not apply to the link in a mail with a code. The person can continue with
+    /// this link, and need not wait.
     var needsTicket: Bool { limit.flatMap(Limits.Name.init)?.yieldsToTicket == true }
 
-    /// The message about the problem on a page; nil if the page shows only its title.
+    /// The message about the problem on a page; nil if the page shows only the title of the problem.
     func notice(in language: Language) -> String? {
         switch slug {
         case .validationFailed: language.messages.text(.checkAnswers)
@@ -465,7 +468,8 @@ extension JSON {
 }
 
 extension Word {
-    /// The word in place of one that speaks of a sign-up.
+    /// Returns the word for this flow: if this word is about a sign-up and the flow is not one, the word that takes its
+    /// place; otherwise the same word.
     func inFlow(of purpose: FlowPurpose) -> Word {
         if purpose == .signup { return self }
         return switch self {

@@ -52,8 +52,9 @@ extension ReturnTarget {
         self.init(url: AuthorizePages.path(authorization.ticket(keys)), authorization: authorization)
     }
 
-    /// Returns the target with an authorization request that says that the person has chosen the account of the session
-    /// that the answer has begun. Returns the same target if the answer has begun none, or waits for a second factor.
+    /// Returns the target with an authorization request that records which account the person has chosen: that of the
+    /// session in the answer. Returns the same target if it has no such request, or if the answer has no active
+    /// session, for example because the sign-in waits for a second factor.
     func chosen(by answer: Answer, _ provider: Provider?) -> ReturnTarget {
         guard let authorization, let provider, let session = answer.json?["session"], session["state"] == "active",
             let id = session["id"]?.string.flatMap({ ID<AccountSession>($0) })
@@ -61,14 +62,14 @@ extension ReturnTarget {
         return ReturnTarget(authorization.choosing(id), provider.keys)
     }
 
-    /// Reads the target from the query of a page. It is the account if the query names none, or a page that is not
+    /// Reads the target from the query of a page. The target is the account if the query names none, or one that is not
     /// permitted.
     init(of request: Request, among targets: ReturnTargets) {
         self = targets.target(request.uri.queryParameters[Substring(Self.name)].map { String($0) })
     }
 
-    /// Reads the target from the form of a page. Returns it with the context of the request, which then has the other
-    /// answers, and the language of the authorization request.
+    /// Reads the target from the form of a page. Returns it with a changed context: the answers no longer contain the
+    /// target, and the language is that of the authorization request unless the person has chosen one.
     static func taken(from context: RequestScope, among targets: ReturnTargets) -> (RequestScope, ReturnTarget) {
         let name = FieldName(Self.name)
         let target = targets.target(context.answers[name]?.json?.string)
@@ -81,7 +82,7 @@ extension ReturnTarget {
 
 extension ReturnTargets {
     /// The language of the authorization request in the query of a page; nil if there is none. ``ProblemMiddleware``
-    /// calls this before every handler, so that no page has to.
+    /// sets the language of the request by this, so the handlers of pages need not.
     func language(of request: Request) -> Language? {
         guard provider != nil, request.uri.query != nil else { return nil }
         if let ticket = request.uri.queryParameters["request"] {
@@ -111,9 +112,9 @@ extension FormPage {
             }
         }
         var form = self
-        // A new account cannot answer a request of an application that expects an account it knows.
+        // A new account cannot answer a request that expects a certain account.
         if target.authorization?.allowsSignUp == false { form.links.removeAll { $0.href == FlowPurpose.signup.path } }
-        // The browser applies the Content-Security-Policy of the page to the redirects after the form, too.
+        // Some browsers apply the Content-Security-Policy of the page to the redirects after the form, too.
         form.formTargets = [target.authorization?.redirectURI ?? url]
         form.hidden.append((ReturnTarget.name, url))
         form.address = target.carried(by: action)

@@ -22,8 +22,8 @@ extension CodeField {
         }
     }
 
-    /// Counts an attempt, compares the code, and adds the proof to the change. If the address is already proved,
-    /// accepts only the code that has proved it, for example after a double click.
+    /// Counts an attempt, compares the code, and adds the proof to the change. If the address is already proved, only
+    /// checks that the code is the one that has proved it, for example after a double click.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
         guard let digits = submission.inputs[field.name] as? String else { return }
         submission.repeatsGuess = true
@@ -115,7 +115,8 @@ extension Flow {
         return nil
     }
 
-    /// The address that identifies the accounts, and the code that proves it; nil if the flow has none.
+    /// The field with the address that identifies the account, and the field with the code that proves it; nil if the
+    /// flow does not have both.
     var provedIdentifier: (address: Field, code: Field)? {
         for field in fields where field.isIdentifier {
             if let (code, _) = code(proving: field.name) { return (field, code) }
@@ -128,11 +129,12 @@ extension Flow {
 }
 
 extension Signups {
-    /// A text that stands for the address to which the code of the step is mailed, for its form; nil if the step has no
-    /// code. The text differs for another address, and does not show the address.
+    /// A text that the form of the step sends back, to tell to which address the code was mailed. The text does not
+    /// show the address, and differs for another address. Nil if the step has no code, or the draft has no address for
+    /// it.
     package func addressMark(at step: Step, of draft: Draft) -> String? { addressMarks(at: step, of: draft).first }
 
-    /// Whether the address is still the one of that mark, which a key of the ring has made.
+    /// Whether the code of the step is still mailed to the address of that mark. Any key of the ring may have made it.
     package func isCurrent(addressMark: String, at step: Step, of draft: Draft) -> Bool {
         addressMarks(at: step, of: draft).contains(addressMark)
     }

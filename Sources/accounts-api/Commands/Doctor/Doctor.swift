@@ -2,7 +2,7 @@ import Accounts
 import ArgumentParser
 import Logging
 
-/// Checks an installation before people do.
+/// Checks an installation before people use it.
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Checks the settings, the database, the mail server and this machine; exits with 1 if one is wrong.",

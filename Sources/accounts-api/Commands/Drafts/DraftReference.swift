@@ -15,7 +15,8 @@ struct DraftReference: ExpressibleByArgument, Sendable {
     /// Whether ``find(by:)`` may need the keys, to search by an address or a username.
     var needsKeys: Bool { name.id == nil }
 
-    /// Throws ``NotFound`` if there is no such draft, and ``Refused`` if there are several.
+    /// Returns a complete id without a search, so a draft with that id need not exist. For any other text, throws
+    /// ``NotFound`` if there is no such draft, and ``Refused`` if there are several.
     func find(by admin: Operator) async throws -> ID<Draft> {
         try await name.find(by: admin, "drafts", matching: admin.idsBeginning(with:)) { identifier in
             try admin.checkKeys()
