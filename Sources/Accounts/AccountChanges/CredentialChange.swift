@@ -47,7 +47,7 @@ extension Sessions {
         let limits = notice == .accountErased ? [] : signups.noticeCharges(to: session.account)
         let before: [SQL] = [
             signups.consume(limits),
-            signups.countMail(when: Signups.isWithinLimits),
+            signups.countMail(when: "\(session.account.email != nil) AND \(Signups.isWithinLimits)"),
             Self.lockForChange(id),
             "SELECT \(Signups.setFlag("may_change", "\(mayChange) AND \(Signups.isWithinLimits)"))",
         ]
@@ -109,17 +109,8 @@ extension Signups {
         "SELECT 1 FROM \(take([chargeForAll(.mails)], when: condition)) AS taken"
     }
 
-    /// An SQL condition: the account has got fewer of these notices than `notices_to_account` permits. For what happens
-    /// whether or not a mail may tell of it.
-    func mayTell(of notice: AccountNotice, _ account: ID<Account>) -> SQL {
-        let limit = flow.limits[.noticesToAccount]
-        return """
-            (SELECT count(*) FROM outbox WHERE account = \(account) AND template = \(notice.rawValue)
-                AND created_at > now() - make_interval(secs => \(limit.period.seconds))) < \(limit.count)
-            """
-    }
-
-    /// The statement that inserts a mail about the account to the address if the condition is true.
+    /// The statement that inserts a mail about the account to the address if the condition is true. Inserts none if the
+    /// account has got as many mails about this as `notices_to_account` permits.
     func mail(
         about notice: AccountNotice,
         on account: ID<Account>,
@@ -128,12 +119,17 @@ extension Signups {
         when condition: SQL
     ) -> SQL {
         let mail = outbox.seal(.init(to: address, language: language, code: nil), from: network, at: Date())
+        let limit = flow.limits[.noticesToAccount]
+        let earlier: SQL = """
+            SELECT count(*) FROM outbox WHERE account = \(account) AND template = \(notice.rawValue)
+               AND created_at > now() - make_interval(secs => \(limit.period.seconds))
+            """
         return """
             INSERT INTO outbox (id, account, network, recipient, turn, template, sealed, useless_after)
             SELECT \(mail.id), \(account), \(mail.networkDigest), \(mail.recipientDigest),
                    mail_turn(\(mail.networkDigest)), \(notice.rawValue), \(mail.sealed),
                    now() + interval '7 days'
-             WHERE \(condition)
+             WHERE \(condition) AND (\(earlier)) < \(limit.count)
             """
     }
 }

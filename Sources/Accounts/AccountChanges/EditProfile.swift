@@ -100,8 +100,7 @@ extension Sessions {
         }
         let change = Signups.setFlag("changed", isRenamed ?? "true")
         let mails = plan.notices.flatMap {
-            let mayTell = signups.mayTell(of: $0, session.account.id)
-            return mail(about: $0, to: session.account, in: plan.language, when: "\(EditPlan.isMade) AND \(mayTell)")
+            mail(about: $0, to: session.account, in: plan.language, when: EditPlan.isMade)
         }
         let (account, exceeded, wasAllowed) = try await converting(to: SignInError.database) {
             () throws(DatabaseError) in

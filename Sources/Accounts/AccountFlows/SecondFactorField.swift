@@ -215,13 +215,7 @@ extension Signups {
             }
             let new = RecoveryCode()
             let notice = identifyingAddress(in: draft.values).map {
-                mail(
-                    about: .recoveryCodeUsed,
-                    on: account,
-                    to: $0.rawValue,
-                    in: draft.language,
-                    when: "\(hasWritten) AND \(mayTell(of: .recoveryCodeUsed, account))"
-                )
+                mail(about: .recoveryCodeUsed, on: account, to: $0.rawValue, in: draft.language, when: hasWritten)
             }
             return RightFactor(
                 isUnused: "EXISTS (SELECT FROM recovery_codes WHERE \(isUnused))",

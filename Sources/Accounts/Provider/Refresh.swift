@@ -43,8 +43,7 @@ extension Provider {
     }
 
     /// Ends the authorization, because somebody may have copied its tokens. If it has not ended before, writes an event
-    /// for the applications, and mails a notice to the person. Mails none if the account has already had as many of
-    /// these notices as `notices_to_account` permits.
+    /// for the applications, and mails a notice to the person.
     private func endReused(_ live: LiveAuthorization) async throws(ProviderError) {
         let (account, hasEnded) = (live.session.account, Signups.flag("reused"))
         try await converting(to: ProviderError.database) { () throws(DatabaseError) in
@@ -52,15 +51,9 @@ extension Provider {
                 .decode(String.self)
             let languages = sessions.flow.languages
             let language = locale.flatMap { languages[$0] } ?? languages[0]
-            let mayTell = sessions.signups.mayTell(of: .applicationSignedOut, account.id)
             _ = try await database.transaction(
                 ["SELECT \(Signups.setFlag("reused", "end_reused_authorization(\(live.id))"))"]
-                    + sessions.mail(
-                        about: .applicationSignedOut,
-                        to: account,
-                        in: language,
-                        when: "\(hasEnded) AND \(mayTell)"
-                    )
+                    + sessions.mail(about: .applicationSignedOut, to: account, in: language, when: hasEnded)
             )
         }
         sessions.signups.outbox.wakeSender()

@@ -64,7 +64,7 @@ extension CommitPlan {
             browser: session.client.client.browser,
             nonce: session.nonce
         )
-        return [insert, signups.remember(session.device, of: owner)]
+        return [insert] + signups.remember(session.device, of: owner)
             + Sessions.end(session.client.replaced, when: "EXISTS (SELECT FROM \(owner))") + end
     }
 

@@ -38,12 +38,22 @@ package struct DeviceToken: Hashable, Sendable {
 }
 
 extension Signups {
-    /// Returns a statement that stores the device for the account in the column `id` of the query, if the query returns
-    /// one.
-    func remember(_ device: DeviceToken, of account: SQL) -> SQL {
-        """
-        INSERT INTO devices (account, digest) SELECT id, \(device.digest) FROM \(account)
-        ON CONFLICT (account, digest) DO UPDATE SET last_used_at = now()
-        """
+    /// Returns two statements for the account in the column `id` of the query, if the query returns one. The first stores
+    /// the device, and then returns a row. The second forgets the devices beyond the maximum that have signed in least
+    /// recently. Without it, a client that always signs in as a new device would fill the table.
+    func remember(_ device: DeviceToken, of account: SQL) -> [SQL] {
+        [
+            """
+            INSERT INTO devices (account, digest) SELECT id, \(device.digest) FROM \(account)
+            ON CONFLICT (account, digest) DO UPDATE SET last_used_at = now()
+            RETURNING 1
+            """,
+            """
+            DELETE FROM devices USING \(account)
+             WHERE devices.account = account.id AND digest IN (
+                SELECT known.digest FROM devices AS known WHERE known.account = account.id
+                 ORDER BY known.last_used_at DESC, known.digest OFFSET \(DeviceToken.maximum))
+            """,
+        ]
     }
 }

@@ -178,7 +178,7 @@ extension Sessions {
 
     /// Returns the statements for a second factor; nil for a wrong code of the app. A code of the app is accepted once
     /// (RFC 6238 §5.2). A recovery code is replaced by a new one, and a mail tells the person (NIST SP 800-63B-4
-    /// §4.2.1.1, §4.6), at most as often a day as `notices_to_account` permits.
+    /// §4.2.1.1, §4.6).
     func answer(
         _ factor: SecondFactor,
         of account: ID<Account>,
@@ -204,7 +204,7 @@ extension Sessions {
                     on: account,
                     to: $0,
                     in: authenticator.language,
-                    when: "\(isRight) AND \(signups.mayTell(of: .recoveryCodeUsed, account))"
+                    when: isRight
                 )
             }
             return AcceptedFactor(

@@ -252,14 +252,13 @@ extension Sessions {
             browser: client.browser
         )
         let row = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+            let before = [Self.lock(account)] + statements + [remember] + Self.end(replaced, when: condition)
+            let after = [
+                signups.endExcessSessions(of: account, when: condition), signups.noteFirstSignIn(to: owner),
+                Signups.select(token.id),
+            ]
             let rows = try await database.transaction(
-                [Self.lock(account)] + statements + [remember] + Self.end(replaced, when: condition)
-                    + [
-                        insert, signups.remember(device, of: owner),
-                        signups.endExcessSessions(of: account, when: condition),
-                        signups.forgetExcessDevices(of: account, when: condition), signups.noteFirstSignIn(to: owner),
-                        Signups.select(token.id),
-                    ]
+                before + [insert] + signups.remember(device, of: owner) + after
             )
             try signups.countFirstSignIn(rows[rows.count - 2])
             return try rows[rows.count - 1].first.map { row throws(DatabaseError) in try AccountSession(row) }
@@ -286,13 +285,8 @@ extension Sessions {
               FROM \(Self.usable(account, when: condition))
             RETURNING 1
             """
-        let remember = device.map { device in
-            [
-                signups.remember(device, of: Self.usable(account, when: condition)),
-                signups.forgetExcessDevices(of: account, when: condition),
-            ]
-        }
-        let rest = (remember ?? []) + Self.end(replaced, when: condition)
+        let remember = device.map { signups.remember($0, of: Self.usable(account, when: condition)) } ?? []
+        let rest = remember + Self.end(replaced, when: condition)
         let isStored = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             try await !database.transaction([Self.lock(account)] + statements + [insert] + rest)[statements.count + 1]
                 .isEmpty

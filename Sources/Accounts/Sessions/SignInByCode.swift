@@ -244,8 +244,7 @@ extension Sessions {
         let remember = signups.remember(device, of: Self.usable(account, when: condition))
         let isKnown = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             try await !database.transaction(
-                [Self.lock(account)] + statements
-                    + ["\(remember) RETURNING 1", signups.forgetExcessDevices(of: account, when: condition)]
+                [Self.lock(account)] + statements + remember
             )[statements.count + 1].isEmpty
         }
         guard isKnown else { throw .failed }

@@ -57,16 +57,6 @@ extension Signups {
              ORDER BY last_seen_at DESC, id DESC OFFSET \(AccountSession.maximum))
         """
     }
-
-    /// Returns a statement that forgets the devices of the account beyond the maximum that have signed in least recently,
-    /// for the same reason.
-    func forgetExcessDevices(of account: ID<Account>, when condition: SQL) -> SQL {
-        """
-        DELETE FROM devices WHERE \(condition) AND account = \(account) AND digest IN (
-            SELECT digest FROM devices WHERE account = \(account)
-             ORDER BY last_used_at DESC, digest OFFSET \(DeviceToken.maximum))
-        """
-    }
 }
 
 extension AccountSession {

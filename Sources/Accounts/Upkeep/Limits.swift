@@ -30,8 +30,8 @@ package struct Limits: Sendable {
         case mailsFromNetwork = "mails_from_network"
         /// Mails that all clients cause together.
         case mails
-        /// Changes of the credentials of one account, each of which mails a notice. Also the number of notices of a changed
-        /// username, of used recovery codes and of copied refresh tokens.
+        /// Changes of the credentials of one account, each of which mails a notice. Also the number of notices of
+        /// each kind to one account.
         case noticesToAccount = "notices_to_account"
         /// Codes entered for an address by one client network, so that one network never reaches `guessesForAddress`.
         case guessesForAddressFromNetwork = "guesses_for_address_from_network"

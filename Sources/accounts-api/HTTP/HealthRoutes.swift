@@ -4,14 +4,14 @@ import Hummingbird
 
 /// The handlers of health checks.
 struct HealthRoutes: Sendable {
-    private let database: ReadinessCheck
+    private let database: DatabaseCheck
     let shutdown: ShutdownSignal
     /// The reason why the keys of this server do not fit the database; nil if they do.
     let keyMismatch: KeyMismatch?
 
     /// - Parameter patience: the maximum time that the database has to answer.
     init(database: Database, shutdown: ShutdownSignal, keyMismatch: KeyMismatch?, patience: Duration) {
-        self.database = ReadinessCheck { await database.isUp(within: patience) }
+        self.database = DatabaseCheck { await database.isUp(within: patience) }
         (self.shutdown, self.keyMismatch) = (shutdown, keyMismatch)
     }
 
@@ -35,7 +35,7 @@ struct HealthRoutes: Sendable {
         get async {
             if shutdown.isUnderWay { return "The server is stopping." }
             if let keyMismatch { return "The keys do not fit the database: \(keyMismatch)." }
-            return await database.answer() ? nil : "The database is unavailable."
+            return await database.isUp() ? nil : "The database is unavailable."
         }
     }
 }

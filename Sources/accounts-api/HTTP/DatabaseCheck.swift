@@ -1,6 +1,6 @@
-/// Asks whether the service can do its work. Requests that come while it asks wait for the same answer, so that a flood of
-/// them makes no more statements than one.
-actor ReadinessCheck {
+/// Asks whether the database answers. Requests that come while it asks wait for the same answer, so that a flood of them
+/// causes one statement at a time.
+actor DatabaseCheck {
     private let ask: @Sendable () async -> Bool
     private var asking: Task<Bool, Never>?
 
@@ -8,7 +8,7 @@ actor ReadinessCheck {
         self.ask = ask
     }
 
-    func answer() async -> Bool {
+    func isUp() async -> Bool {
         if let asking { return await asking.value }
         let task = Task { await ask() }
         asking = task
