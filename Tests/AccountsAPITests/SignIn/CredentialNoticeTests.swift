@@ -108,6 +108,19 @@ struct CredentialNoticeTests {
         }
     }
 
+    @Test func `a change of an account without an address counts as no mail`() async throws {
+        let limits = Limits(byName: [.mails: Limit(2, per: .seconds(3600))], revisions: 600)
+        try await TestServer.with(limits: limits) { site in
+            let kim = Browser(site)
+            try await kim.signUp(hasAuthenticator: true)
+            try DatabaseSession().run("DELETE FROM identifiers WHERE kind = 'email'; UPDATE accounts SET email = NULL")
+            for _ in 1...3 { #expect(try await kim.send(.post, "/account/recovery-codes").status == 200) }
+            let lee = Browser(site)
+            try await lee.send(.post, "/signup", [:])
+            #expect(try await lee.send(.put, "/signup/email", ["email": "lee@example.com"]).status == 200)
+        }
+    }
+
     @Test func `a changed username mails a limited number of notices`() async throws {
         let limit = Limit(2, per: .seconds(3600))
         try await TestServer.with(limits: Limits(byName: [.noticesToAccount: limit], revisions: 600)) { site in
