@@ -111,9 +111,12 @@ private struct MultipartReader {
             guard let line = String(validating: bytes[start..<end], as: UTF8.self) else {
                 throw MalformedBody(reason: .notUTF8, offset: start)
             }
-            let parts = line.split(separator: ":", maxSplits: 1)
-            guard parts.count == 2, parts[0].lowercased() == "content-disposition" else { continue }
-            guard found == nil, let disposition = Disposition(parts[1]) else {
+            // A line that continues the one before it has no colon, or an empty name (RFC 5322 §2.2.3). No browser sends one.
+            guard let colon = line.firstIndex(of: ":"), !line.hasPrefix(" "), colon != line.startIndex else {
+                throw MalformedBody(reason: .unexpectedByte, offset: start)
+            }
+            guard line[..<colon].lowercased() == "content-disposition" else { continue }
+            guard found == nil, let disposition = Disposition(line[colon...].dropFirst()) else {
                 throw MalformedBody(reason: .unexpectedByte, offset: start)
             }
             found = (disposition.name, disposition.isFile)
@@ -180,25 +183,28 @@ private struct Disposition {
 
     /// Removes the value of a parameter from the beginning of `rest`, and returns it: the text between quotes, or up to
     /// the next `;` or space. Returns nil if the closing quote is missing, or if a value without quotes is empty.
+    ///
+    /// Browsers send a backslash as it is, and a quote as `%22` (HTML, multipart/form-data encoding algorithm). Other
+    /// clients put a backslash before a quote. So a quote after a backslash ends the value only if nothing but another
+    /// parameter follows.
     private static func value(_ rest: inout Substring) -> String? {
-        guard rest.first == "\"" else {
-            let value = rest.prefix { $0 != ";" && $0 != " " }
-            rest = rest[value.endIndex...]
+        let scalars = rest.unicodeScalars
+        guard scalars.first == "\"" else {
+            let value = scalars.prefix { $0 != ";" && $0 != " " }
+            rest = Substring(scalars[value.endIndex...])
             return value.isEmpty ? nil : String(value)
         }
-        var value = ""
-        var isEscaped = false
-        for index in rest.indices.dropFirst() {
-            let character = rest[index]
-            if isEscaped || character != "\\" && character != "\"" {
-                value.append(character)
-                isEscaped = false
-            } else if character == "\\" {
-                isEscaped = true
-            } else {
-                rest = rest[rest.index(after: index)...]
-                return value
+        var index = scalars.index(after: scalars.startIndex)
+        while let quote = scalars[index...].firstIndex(of: "\"") {
+            let next = scalars.index(after: quote)
+            let isEscaped = scalars[scalars.index(before: quote)] == "\\" && quote != index
+            let follower = scalars[next...].first { $0 != " " }
+            if !isEscaped || follower == nil || follower == ";" {
+                let value = scalars[scalars.index(after: scalars.startIndex)..<quote]
+                rest = Substring(scalars[next...])
+                return String(value)
             }
+            index = next
         }
         return nil
     }

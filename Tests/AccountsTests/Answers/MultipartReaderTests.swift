@@ -36,6 +36,16 @@ struct MultipartReaderTests {
         }
     }
 
+    /// The reason why the form is refused; nil if it is not.
+    private func reason(_ body: [UInt8], maximumParts: Int = .max) -> MalformedBody.Reason? {
+        do throws(MalformedBody) {
+            _ = try read(body, maximumParts: maximumParts)
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+
     private func part(_ disposition: String, _ content: String) -> String {
         "--B\r\nContent-Disposition: form-data; \(disposition)\r\n\r\n\(content)\r\n"
     }
@@ -55,6 +65,25 @@ struct MultipartReaderTests {
             return
         }
         #expect(file.bytes == [0, 0xFF, 0x0D, 0x0A, 0x2D, 0x2D])
+    }
+
+    /// Browsers send a backslash in the name of a file as it is.
+    @Test(arguments: ["photo\\", "C:\\photo.png", "a\\\"b.png", "\u{301} photo.png", "a;b.png"])
+    func `the name of a file may have any characters`(name: String) throws {
+        let form = try read(
+            part("filename=\"\(name)\"; name=\"p\"", "x") + part("name=\"q\"; filename=\"\(name)\"", "y") + "--B--"
+        )
+        for field in ["p", "q"] {
+            guard case .file? = form[FieldName(field)] else {
+                Issue.record("the answer is not a file")
+                continue
+            }
+        }
+    }
+
+    @Test(arguments: ["Content-Disposition: form-data; name=\"a\"\r\n ; filename=\"x\"", "X", ": form-data"])
+    func `a header line without a name is refused`(header: String) {
+        #expect(reason(Array("--B\r\n\(header)\r\n\r\nx\r\n--B--".utf8)) == .unexpectedByte)
     }
 
     @Test func `an empty form has no members`() throws {
@@ -104,14 +133,6 @@ struct MultipartReaderTests {
 
     @Test func `repeated names, invalid UTF-8, too many parts or header lines, and overlong header lines are refused`()
     {
-        func reason(_ body: [UInt8], maximumParts: Int = .max) -> MalformedBody.Reason? {
-            do throws(MalformedBody) {
-                _ = try read(body, maximumParts: maximumParts)
-                return nil
-            } catch {
-                return error.reason
-            }
-        }
         let twice = part("name=\"a\"", "1") + part("name=\"a\"", "2") + "--B--"
         #expect(reason(Array(twice.utf8)) == .duplicateName)
         let bytes =
