@@ -167,7 +167,8 @@ package struct EventSender: Sendable {
             metrics.logouts.add(1, "delivered")
             return try await queue.finish(logout)
         }
-        let delay = RetrySchedule.delay(after: logout.attempts).map { max($0, failure.retryAfter) }
+        // Somebody who has signed out should not wait for a day because the application asks for a long pause.
+        let delay = RetrySchedule.delay(after: logout.attempts).map { max($0, min(failure.retryAfter, 3600)) }
         let isInTime = logout.claimedAt.timeIntervalSince(logout.createdAt) + Double(delay ?? 0) < Self.logoutLifetime
         let metadata: Logger.Metadata = [
             "sid": "\(logout.sid.text)", "application": "\(subscriber.id)",

@@ -449,5 +449,20 @@ struct EventSenderTests {
         }
     }
 
+    @Test func `a logout waits an hour at most, however long the application asks for`() async throws {
+        try await TestSignups.with { service in
+            let sender = try await sender(service, [Self.subscriber("shop")])
+            _ = try await signOut(service)
+            transport.answer("https://shop.example/logout", with: .answered(status: 503, retryAfter: 86_400))
+            #expect(try await logouts(sender).count == 1)
+            transport.answer("https://shop.example/logout", with: nil)
+            try letPass("59 minutes")
+            #expect(try await logouts(sender).isEmpty)
+            try letPass("2 minutes")
+            #expect(try await logouts(sender).count == 1)
+            #expect(try session.number(of: "logouts") == 0)
+        }
+    }
+
     private struct Missing: Error {}
 }
