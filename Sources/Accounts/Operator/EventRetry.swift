@@ -11,13 +11,13 @@ extension Operator {
 
     /// Switches the webhook of the application on, makes all its undelivered events due now, with a full set of
     /// attempts, and writes an audit record. Returns the number of these events; nil if no server has stored an
-    /// application with that id.
+    /// application with that id and a webhook.
     package func retryEvents(of application: String) async throws(DatabaseError) -> Int? {
         let rows = try await database.transaction(
             """
             WITH changed AS (
-                UPDATE applications SET state = 'on', failures = 0, paused_until = now() WHERE id = \(application)
-                RETURNING id
+                UPDATE applications SET state = 'on', failures = 0, paused_until = now()
+                 WHERE id = \(application) AND has_webhook RETURNING id
             ), \(audited(.retryEvents, over: "changed"))
             SELECT 1 FROM changed
             """,
@@ -41,7 +41,7 @@ extension Operator {
     }
 
     /// Searches the events that the application has not received for those whose ids begin with the digits. Returns nil
-    /// if no server has stored an application with that id.
+    /// if no server has stored an application with that id and a webhook.
     package func undelivered(
         _ prefix: IDPrefix<AccountEvent>,
         to application: String
@@ -51,7 +51,7 @@ extension Operator {
             SELECT applications.state = 'off', count(event), min(event::text)::uuid
               FROM applications
               LEFT JOIN deliveries ON application = id AND event BETWEEN \(prefix.first) AND \(prefix.last)
-             WHERE id = \(application) GROUP BY id
+             WHERE id = \(application) AND has_webhook GROUP BY id
             """
         ).first
         guard let row else { return nil }

@@ -132,7 +132,8 @@ struct EventCommandTests: OperatorCommandSuite {
         let (id, delivered) = (try addEvent(1), try addEvent(2))
         try session.run("DELETE FROM deliveries WHERE event = '\(delivered)'")
         for (arguments, status, code, message) in [
-            (["wiki"], 1, "not-found", "no application wiki"), (["wiki", id], 1, "not-found", "no application wiki"),
+            (["wiki"], 1, "not-found", "no application wiki with a webhook"),
+            (["wiki", id], 1, "not-found", "no application wiki with a webhook"),
             (
                 ["shop", delivered], 1, "not-found",
                 "shop has no undelivered event \"\(delivered)\": accounts-api events replay delivers events again"

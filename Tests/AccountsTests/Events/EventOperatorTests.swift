@@ -38,6 +38,17 @@ struct EventOperatorTests {
         }
     }
 
+    @Test func `a retry is refused for an application without a webhook`() async throws {
+        try await TestSignups.with { service in
+            let mina = Operator(service.signups, name: "mina")
+            let blog = EventSubscriber(id: "blog", backchannelLogoutURI: "https://blog.example/logout")
+            try await service.database.store([shop, blog])
+            let count = try await mina.retryEvents(of: "blog")
+            #expect(count == nil)
+            #expect(try session.number(of: "audit WHERE act = 'retry events'") == 0)
+        }
+    }
+
     @Test func `a retry of one event makes it and the other waiting events of its account due`() async throws {
         try await TestSignups.with { service in
             let mina = Operator(service.signups, name: "mina")

@@ -25,13 +25,13 @@ extension EventCommands {
                 if let event { return try await retry(event, by: admin) }
                 return try await admin.retryEvents(of: application)
             }
-            guard let count else { throw NotFound(description: "no application \(application)") }
+            guard let count else { throw NotFound(description: "no application \(application) with a webhook") }
             print(
                 flags.json ? JSON.object([.init("due", .integer(count))]).text : "requeued \(counted(count, "event"))"
             )
         }
 
-        /// Returns the number of requeued events; nil if there is no such application.
+        /// Returns the number of requeued events; nil if there is no such application with a webhook.
         private func retry(_ event: EventReference, by admin: Operator) async throws -> Int? {
             guard let found = try await admin.undelivered(event.prefix, to: application) else { return nil }
             if found.count > 1 { throw Refused.ambiguous(event.text, found.count, "events") }
