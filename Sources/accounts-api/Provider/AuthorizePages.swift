@@ -30,14 +30,16 @@ struct AuthorizePages: Sendable {
     /// the session with a GET from another site, but not with a POST.
     private static func redirectedAsGET(_ request: Request, at path: String) async throws -> Response {
         try BodyReader.refuseContentCoding(in: request.headers, accept: BodyType.form.rawValue)
-        let body = try await BodyReader.read(request.body, of: request.bodyLength, upTo: maximumBytes)
+        let body = try await BodyReader.read(
+            request.body,
+            of: request.bodyLength,
+            upTo: URILimit.maximumBytes - path.utf8.count - 1
+        )
         let query = body.withBytes { String(decoding: $0, as: UTF8.self) }
         guard BodyType(request.headers[.contentType]) == .form, query.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { throw Problem(.malformedRequest, "The body is not application/x-www-form-urlencoded.") }
         return Pages.seeOther("\(path)?\(query)")
     }
-
-    private static let maximumBytes = 8192
 
     /// Continues an authorization request, for example after the person has signed in. If the query has `sign-up` or
     /// `recover`, starts a sign-up or a recovery for the request.
@@ -256,7 +258,7 @@ extension Operation.Act {
     static let authorizeForm = Self(
         "authorizeForm",
         "Repeats an authorization request as a GET",
-        problems: [.unsupportedMediaType],
+        problems: [.unsupportedMediaType, .tooLarge],
         needsKeys: true
     )
     static let continueAuthorization = Self(
@@ -273,7 +275,7 @@ extension Operation.Act {
     static let applicationSignOutForm = Self(
         "applicationSignOutForm",
         "Repeats a sign-out as a GET",
-        problems: [.unsupportedMediaType],
+        problems: [.unsupportedMediaType, .tooLarge],
         needsKeys: true
     )
 }

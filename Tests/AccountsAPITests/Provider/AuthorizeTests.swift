@@ -95,6 +95,23 @@ struct AuthorizeTests {
         }
     }
 
+    @Test func `a request by POST may be as long as one by GET`() async throws {
+        try await RelyingParty.with { shop in
+            let headers: HTTPFields = [.contentType: "application/x-www-form-urlencoded"]
+            let form = RelyingParty.form(shop.parameters()) + "&padding="
+            let longest = 8192 - "/oauth/authorize?".utf8.count
+            for (length, status) in [(longest, 303), (longest + 1, 413)] {
+                let bytes = Array(form.utf8) + Array(repeating: UInt8(ascii: "a"), count: length - form.utf8.count)
+                let response = try await shop.site.send(.post, "/oauth/authorize", bytes: bytes, headers)
+                #expect(response.status == status)
+                if let address = response.headers[.location] {
+                    let next = try await PageVisitor(shop.site).send(.get, address)
+                    #expect(next.status != 414)
+                }
+            }
+        }
+    }
+
     @Test func `a wrong application, redirect URI, prompt or request URI gets an error without a redirect`()
         async throws
     {
