@@ -376,8 +376,7 @@ extension Pages {
                 : start(notice: notice, after: problem, in: language)
             return response(page, in: language)
         case .noSession:
-            let isIdle = problem.members.contains { $0.name == "reason" && $0.value == "idle" }
-            if isIdle { return Self.seeOther("/account/confirm") }
+            if problem.isOfIdleSession { return Self.seeOther("/account/confirm") }
             let notice = request.uri.path.hasPrefix("/sign-in") ? "over" : "ended"
             return Self.seeOther(isSignedIn ? "/sign-in?\(notice)" : "/sign-in")
         case .stepLocked, .incomplete:

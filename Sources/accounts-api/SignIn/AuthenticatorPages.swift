@@ -87,9 +87,10 @@ struct AuthenticatorPages: Sendable {
         _ handle: (Request, SessionContext) async throws -> Answer
     ) async throws -> Response {
         var (context, target) = ReturnTarget.taken(from: context, among: signIn.returnTargets)
-        let current = try await signIn.required(context)
-        context.session = current
+        var current: AccountSession?
         do {
+            current = try await signIn.required(context)
+            context.session = current
             let answer = try await handle(request, SessionContext(context: context))
             guard let codes = answer.json?["recovery_codes"] else {
                 return Pages.seeOther("/account?authenticator-removed", answer.headers)
@@ -103,8 +104,11 @@ struct AuthenticatorPages: Sendable {
                 logger: context.logger,
                 representations: account.representations
             ).problem(for: error)
-            if problem.slug == .confirmationRequired { return Self.confirm(then: target) }
-            guard problem.isForTheSamePage else { throw problem }
+            if problem.slug == .confirmationRequired || problem.isOfIdleSession { return Self.confirm(then: target) }
+            if problem.isOfNoSession, target.url != nil {
+                return Pages.seeOther(target.carried(by: "/sign-in?ended"))
+            }
+            guard let current, problem.isForTheSamePage else { throw problem }
             context.subject.set(problem)
             let page = try await page(for: current, then: target, after: problem, in: context.language)
             return pages.response(page, in: context.language)

@@ -314,6 +314,9 @@ struct SignInPages: Sendable {
                     in: context.language
                 )
             case .confirmationRequired: return Pages.seeOther("/account/confirm?\(page)")
+            case .noSession where target.url != nil && problem.isOfNoSession:
+                let notice = form(problem).action.hasPrefix("/sign-in") ? "over" : "ended"
+                return Pages.seeOther(target.carried(by: "/sign-in?\(notice)"))
             default: throw problem
             }
         }

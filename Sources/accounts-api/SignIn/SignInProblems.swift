@@ -51,6 +51,11 @@ extension Problem {
         headers: challenge
     )
 
+    /// Whether the client has no session, or one that has ended.
+    var isOfNoSession: Bool { slug == .noSession && members.contains(.init("reason", "unknown")) }
+    /// Whether the session must be confirmed first.
+    var isOfIdleSession: Bool { slug == .noSession && members.contains(.init("reason", "idle")) }
+
     static let signInFailed = Problem(
         .signInFailed,
         "The identifier and the password do not belong together.",

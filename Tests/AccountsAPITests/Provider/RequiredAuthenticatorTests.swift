@@ -63,6 +63,20 @@ struct RequiredAuthenticatorTests {
         }
     }
 
+    @Test func `a person whose session has ended signs in again, and then goes back to the application`() async throws {
+        try await RelyingParty.with(flow: Self.flow()) { shop in
+            let kim = try await Self.visitor(shop.site)
+            let first = try await kim.open(shop.url())
+            let target = try Self.target(on: first).formEncoded
+            try DatabaseSession().run("DELETE FROM sessions")
+            let page = try await kim.post(Self.page, Self.form(on: first))
+            #expect(page.path == "/sign-in?ended&return_to=\(target)")
+            #expect(page.has("Sign in again to continue."))
+            let late = try await kim.post("/sign-in/second-factor", "code=123456&return_to=\(target)")
+            #expect(late.path == "/sign-in?over&return_to=\(target)" && late.has("That sign-in has ended."))
+        }
+    }
+
     @Test func `a confirmation of the password leads back to the page, and then to the application`() async throws {
         try await RelyingParty.with(flow: Self.flow()) { shop in
             let kim = try await Self.visitor(shop.site)
