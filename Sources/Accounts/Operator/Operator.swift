@@ -27,6 +27,7 @@ package struct Operator: Sendable {
     package enum Act: String, CaseIterable, Sendable {
         case revealDraft = "reveal draft"
         case revealAccount = "reveal account"
+        case revealMail = "reveal mail"
         case findDrafts = "find drafts"
         case findAccount = "find account"
         case findMail = "find mail"

@@ -5,7 +5,7 @@ package struct OutboxRow: Sendable {
     package let id: ID<Outbox>
     package let template: String
     package let state: State
-    /// The masked address; nil if the mail is delivered or dead, or cannot be decrypted.
+    /// The address, masked unless it is revealed; nil if the mail is delivered or dead, or cannot be decrypted.
     package let recipient: String?
     /// The draft that has caused the mail; nil for mail that another request has caused.
     package let draft: ID<Draft>?
@@ -95,17 +95,18 @@ extension Operator {
         try await ids(prefix, in: "outbox")
     }
 
-    /// Returns the mail with that id; nil if there is none.
-    package func mail(_ id: ID<Outbox>) async throws(DatabaseError) -> OutboxRow? {
-        try await mails(where: "id = \(id)").first
+    /// Returns the mail with that id; nil if there is none. If it reveals the address, writes an audit record first.
+    package func mail(_ id: ID<Outbox>, reveals: Bool = false) async throws(DatabaseError) -> OutboxRow? {
+        if reveals { try await note(.revealMail, of: id) }
+        return try await mails(where: "id = \(id)", reveals: reveals).first
     }
 
     /// Returns the mails that match the condition, oldest first.
-    func mails(where condition: SQL) async throws(DatabaseError) -> [OutboxRow] {
+    func mails(where condition: SQL, reveals: Bool = false) async throws(DatabaseError) -> [OutboxRow] {
         var mails: [OutboxRow] = []
         for row in try await database.read("SELECT \(Self.mailColumns) FROM outbox WHERE \(condition) ORDER BY id") {
             var columns = row.columns
-            if let mail = try mail(&columns) { mails.append(mail) }
+            if let mail = try mail(&columns, reveals: reveals) { mails.append(mail) }
         }
         return mails
     }
@@ -131,17 +132,18 @@ extension Operator {
         "id, template, state, sealed, draft, account, attempts, created_at, due_at, finished_at, last_error, reply, now() AS time"
 
     /// Decodes the columns of ``mailColumns``. Returns nil for the row that stands for an empty page.
-    private func mail(_ columns: inout Columns) throws(DatabaseError) -> OutboxRow? {
+    private func mail(_ columns: inout Columns, reveals: Bool = false) throws(DatabaseError) -> OutboxRow? {
         guard let id = try columns.next(ID<Outbox>?.self) else { return nil }
         let template: String = try columns.next()
         let state: String = try columns.next()
         let sealed: [UInt8]? = try columns.next()
         let content = sealed.flatMap { signups.outbox.open($0, of: id) }
+        let address = content.flatMap { EmailAddress($0.to) }
         return OutboxRow(
             id: id,
             template: template,
             state: OutboxRow.State(rawValue: state) ?? .waiting,
-            recipient: content.flatMap { EmailAddress($0.to) }?.masked,
+            recipient: reveals ? address?.rawValue : address?.masked,
             draft: try columns.next(),
             account: try columns.next(),
             attempts: try columns.next(),

@@ -88,6 +88,10 @@ struct MailCommandTests: OperatorCommandSuite {
             for line in ["mail       \(id)", "recipient  k•••@e•••.com", "draft      \(draft.id)", "attempts   0"] {
                 #expect(waiting.output.contains("\(line)\n"))
             }
+            #expect(try audit() == [])
+            let revealed = try await command("outbox", "show", id, "--reveal")
+            #expect(revealed.output.contains("recipient  kim@example.com\n"))
+            #expect(try audit() == ["mina: reveal mail \(id)"])
             try await service.deliverNext(to: .accept("250 2.0.0 Ok: queued as 4Zx1"))
             let delivered = try await command("outbox", "show", id)
             #expect(delivered.output.contains("state      delivered\n") && !delivered.output.contains("recipient"))

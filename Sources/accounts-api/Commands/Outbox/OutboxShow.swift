@@ -6,17 +6,22 @@ extension OutboxCommands {
         static let configuration = CommandConfiguration(
             abstract: "Shows one mail without its content, with the last answer of the mail server.",
             discussion: """
+                --reveal shows the whole address of a mail that waits, and writes an audit record. A mail that is delivered
+                or given up has no address.
+
                 EXAMPLE
                   accounts-api outbox show 01a1fdb2-1117
                 """
         )
 
         @Argument(help: MailReference.help) var mail: MailReference
+        @Flag(help: "Shows the whole address; writes an audit record.") var reveal = false
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let mail = try await flags.withOperator(showsSealed: true) { admin in
-                guard let mail = try await admin.mail(self.mail.find(by: admin)) else { throw self.mail.notFound }
+            let mail = try await flags.withOperator(writesAudit: reveal, showsSealed: !reveal) { admin in
+                let id = try await self.mail.find(by: admin)
+                guard let mail = try await admin.mail(id, reveals: reveal) else { throw self.mail.notFound }
                 return mail
             }
             print(flags.json ? mail.json.text : mail.details)
