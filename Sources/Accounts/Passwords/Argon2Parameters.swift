@@ -9,6 +9,12 @@ package struct Argon2Parameters: Hashable, Sendable {
         self.iterations = iterations
     }
 
+    /// The memory in KiB that a worker of ``HashingPool`` uses in addition to that of the hash.
+    package static let overheadKiB = 2048
+
+    /// The memory in KiB of that number of workers of ``HashingPool``.
+    package func memoryKiB(ofWorkers workers: Int) -> Int { workers * (memoryKiB + Self.overheadKiB) }
+
     /// The minimum costs of the OWASP Password Storage Cheat Sheet. All rows are about equally strong.
     package static let floor = [
         Argon2Parameters(memoryKiB: 47_104, iterations: 1),

@@ -95,8 +95,7 @@ extension Argon2Parameters {
                 "ARGON2_MEMORY_KIB and ARGON2_ITERATIONS are below every row of the OWASP table, such as 19456 and 2"
             )
         }
-        // Each worker uses 2 MiB in addition to the memory of the hash.
-        let (needed, available) = (workers * (memoryKiB / 1024 + 2), Machine.memory >> 20)
+        let (needed, available) = (memoryKiB(ofWorkers: workers) / 1024, Machine.memory >> 20)
         if needed >= available {
             mistakes.append(
                 "ARGON2_WORKERS times ARGON2_MEMORY_KIB is \(needed) MiB, of which \(available) MiB are available"

@@ -17,6 +17,7 @@ struct Argon2CommandTests: OperatorCommandSuite {
         let json = try JSON.read(Array(info.output.utf8))
         #expect(info.status == 0 && json["library"]?.string?.contains("libargon2") == true)
         #expect(json["memory_kib"] == 19456 && json["iterations"] == 2 && json["workers"] == 1)
+        #expect(json["memory_mib"] == 21, "with the 2 MiB that the worker uses in addition")
         let found = try await command("argon2", "calibrate", "--target", "1ms", settings: ["ARGON2_WORKERS": "1"])
         #expect(found.status == 0 && found.output.contains("ARGON2_MEMORY_KIB=19456\nARGON2_ITERATIONS=2\n"))
         #expect(found.errorOutput.contains("these are the minimum parameters"))

@@ -23,13 +23,12 @@ extension Argon2Commands {
         func run() async throws {
             let settings = try HashingSettings(SettingSource([\.argon2Workers: workers]))
             let workers = settings.workers
-            // Each worker uses 2 MiB in addition to the memory of the hash.
-            let overhead = 2048
             let maximumMemory =
-                memoryLimit.map { $0.kibibytes / workers - overhead } ?? Argon2Parameters.ceiling.memoryKiB
-            let minimum = Argon2Parameters().memoryKiB
-            guard maximumMemory >= minimum else {
-                let required = (workers * (minimum + overhead) + 1023) / 1024
+                memoryLimit.map { $0.kibibytes / workers - Argon2Parameters.overheadKiB }
+                ?? Argon2Parameters.ceiling.memoryKiB
+            let minimum = Argon2Parameters()
+            guard maximumMemory >= minimum.memoryKiB else {
+                let required = (minimum.memoryKiB(ofWorkers: workers) + 1023) / 1024
                 throw ValidationError("--memory-limit must be at least \(required)MiB for \(workers) workers")
             }
             let limit = min(maximumMemory, Argon2Parameters.ceiling.memoryKiB)

@@ -24,7 +24,7 @@ struct HashingReport {
     }
 
     private var milliseconds: Int { Int((cost.time / .milliseconds(1)).rounded()) }
-    private var mebibytes: Int { parameters.memoryKiB * workers / 1024 }
+    private var mebibytes: Int { parameters.memoryKiB(ofWorkers: workers) / 1024 }
     /// The seconds until the last password in a full queue is hashed. A server accepts no password that would wait
     /// longer than `ARGON2_WAIT`.
     private var longestWait: Double { cost.time * (queue + workers) / workers / .seconds(1) }
