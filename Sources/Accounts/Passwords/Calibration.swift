@@ -42,7 +42,7 @@ package enum Calibration {
         /// The number of hashes per second on all workers together.
         package let perSecond: Double
 
-        init(of time: Duration, workers: Int) {
+        package init(of time: Duration, workers: Int) {
             self.time = time
             perSecond = Double(workers) / (time / .seconds(1))
         }

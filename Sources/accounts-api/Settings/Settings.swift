@@ -70,16 +70,18 @@ struct HashingSettings: Sendable {
     let parameters: Argon2Parameters
     let workers: Int
     let queue: Int
+    let maximumWait: Duration
 
     init(_ source: SettingSource) throws(SettingMistakes) {
-        let (memory, iterations, workers, queue) = try source.read(
+        let (memory, iterations, workers, queue, wait) = try source.read(
             \.argon2Memory,
             \.argon2Iterations,
             \.argon2Workers,
-            \.argon2Queue
+            \.argon2Queue,
+            \.argon2Wait
         )
         parameters = Argon2Parameters(memoryKiB: memory, iterations: iterations)
-        (self.workers, self.queue) = (workers, queue)
+        (self.workers, self.queue, maximumWait) = (workers, queue, wait)
         let mistakes = parameters.mistakes(workers: workers)
         if !mistakes.isEmpty { throw SettingMistakes(all: mistakes) }
     }

@@ -46,4 +46,21 @@ struct Argon2CommandTests: OperatorCommandSuite {
         }
         #expect(try await command("argon2", "info", settings: ["ARGON2_MEMORY_KIB": "64"]).status == 2)
     }
+
+    /// With two workers that take 100 ms for a hash, a password waits 50 ms for each place of the queue before its own.
+    @Test(arguments: [
+        (32, 5, "1.7 s, behind a full queue of 32"), (100, 5, "5.1 s, behind a full queue of 100"),
+        (101, 5, "5.1 s, limited by ARGON2_WAIT=5"), (1000, 7, "7.1 s, limited by ARGON2_WAIT=7"),
+    ])
+    func `the longest wait is that of the last password that a server accepts`(queue: Int, wait: Int, text: String) {
+        let report = HashingReport(
+            parameters: Argon2Parameters(),
+            workers: 2,
+            queue: queue,
+            maximumWait: .seconds(wait),
+            cost: Calibration.Cost(of: .milliseconds(100), workers: 2)
+        )
+        #expect(report.text.hasSuffix("longest wait   \(text)"))
+        #expect(report.text.contains("memory         42 MiB for all workers\n"))
+    }
 }

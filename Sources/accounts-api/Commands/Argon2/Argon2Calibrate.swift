@@ -35,7 +35,7 @@ extension Argon2Commands {
             let parameters = try await Calibration.parameters(for: target.duration, maximumMemoryKiB: limit) {
                 try await Calibration.measure($0, workers: workers).time
             }
-            let report = try await HashingReport(of: parameters, workers: workers, queue: settings.queue)
+            let report = try await HashingReport(of: parameters, with: settings)
             print(json ? JSON.object(report.members).text : report.text)
             switch Calibration.verdict(
                 on: parameters,

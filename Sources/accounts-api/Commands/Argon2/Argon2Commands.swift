@@ -14,20 +14,27 @@ struct HashingReport {
     let parameters: Argon2Parameters
     let workers: Int
     let queue: Int
+    let maximumWait: Duration
     let cost: Calibration.Cost
-
-    init(of parameters: Argon2Parameters, workers: Int, queue: Int) async throws {
-        self.parameters = parameters
-        self.workers = workers
-        self.queue = queue
-        cost = try await Calibration.measure(parameters, workers: workers)
-    }
 
     private var milliseconds: Int { Int((cost.time / .milliseconds(1)).rounded()) }
     private var mebibytes: Int { parameters.memoryKiB(ofWorkers: workers) / 1024 }
-    /// The seconds until the last password in a full queue is hashed. A server accepts no password that would wait
-    /// longer than `ARGON2_WAIT`.
-    private var longestWait: Double { cost.time * (queue + workers) / workers / .seconds(1) }
+
+    /// The time until the last password in a full queue reaches a worker.
+    private var queueTime: Duration { cost.time * queue / workers }
+
+    /// The seconds until the last password that a server accepts is hashed. A server accepts no password that would
+    /// wait longer than `ARGON2_WAIT` for a worker.
+    private var longestWait: Double {
+        let seconds = (min(queueTime, maximumWait) + cost.time) / .seconds(1)
+        return (seconds * 10).rounded() / 10
+    }
+
+    /// What limits the longest wait.
+    private var limit: String {
+        queueTime > maximumWait
+            ? "limited by ARGON2_WAIT=\(Int(maximumWait / .seconds(1)))" : "behind a full queue of \(queue)"
+    }
 
     var text: String {
         let perSecond = "\((cost.perSecond * 10).rounded() / 10)"
@@ -39,7 +46,7 @@ struct HashingReport {
             time per hash  \(milliseconds) ms with all workers busy
             throughput     \(perSecond) passwords per second
             memory         \(mebibytes) MiB for all workers
-            longest wait   \((longestWait * 10).rounded() / 10) s behind a full queue of \(queue)
+            longest wait   \(longestWait) s, \(limit)
             """
     }
 
@@ -49,7 +56,20 @@ struct HashingReport {
             .init("workers", .integer(workers)), .init("milliseconds", .integer(milliseconds)),
             .init("per_second", .number((cost.perSecond * 10).rounded() / 10)),
             .init("memory_mib", .integer(mebibytes)),
-            .init("worst_seconds", .number((longestWait * 10).rounded() / 10)),
+            .init("worst_seconds", .number(longestWait)),
         ]
+    }
+}
+
+extension HashingReport {
+    /// Measures the cost of a hash with all workers of the settings busy.
+    init(of parameters: Argon2Parameters, with settings: HashingSettings) async throws {
+        self.init(
+            parameters: parameters,
+            workers: settings.workers,
+            queue: settings.queue,
+            maximumWait: settings.maximumWait,
+            cost: try await Calibration.measure(parameters, workers: settings.workers)
+        )
     }
 }

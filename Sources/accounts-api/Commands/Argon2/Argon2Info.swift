@@ -18,21 +18,18 @@ extension Argon2Commands {
         @Option(\.argon2Iterations) var argon2Iterations: String?
         @Option(\.argon2Workers) var argon2Workers: String?
         @Option(\.argon2Queue) var argon2Queue: String?
+        @Option(\.argon2Wait) var argon2Wait: String?
         @Flag(help: "Prints JSON.") var json = false
 
         func run() async throws {
             let settings = try HashingSettings(
                 SettingSource([
                     \.argon2Memory: argon2Memory, \.argon2Iterations: argon2Iterations, \.argon2Workers: argon2Workers,
-                    \.argon2Queue: argon2Queue,
+                    \.argon2Queue: argon2Queue, \.argon2Wait: argon2Wait,
                 ])
             )
             try Argon2.selfTest()
-            let report = try await HashingReport(
-                of: settings.parameters,
-                workers: settings.workers,
-                queue: settings.queue
-            )
+            let report = try await HashingReport(of: settings.parameters, with: settings)
             if json {
                 print(JSON.object([.init("library", .string(Argon2.library))] + report.members).text)
             } else {
