@@ -103,9 +103,7 @@ package struct OutboxSender: Sendable {
 
     private func deliver(_ mail: ClaimedMail, with mailer: any Mailer) async throws(DatabaseError) {
         if !mail.isUseful {
-            // The earlier error says why the mail has come too late.
-            let reasons = ["expired before delivery", mail.lastError]
-            try await markDead(mail.id, reasons.compactMap(\.self).joined(separator: "; "))
+            try await markDead(mail.id, Self.lateness(after: mail.lastError))
         } else if mail.template == "withheld" {
             // The owner of the account has already received a notice within the hour. The row exists only so that every request
             // takes the same time, and it keeps the mailer busy for as long as a mail would.
@@ -183,6 +181,11 @@ package struct OutboxSender: Sendable {
         _ = try await database.transaction(
             "UPDATE outbox SET last_error = \(reason), sending_until = NULL WHERE id = \(mail.id)"
         )
+    }
+
+    /// The error of a mail that comes too late. The earlier error says why it does.
+    static func lateness(after earlier: String?) -> String {
+        ["expired before delivery", earlier].compactMap(\.self).joined(separator: "; ")
     }
 
     private func markDead(_ id: ID<Outbox>, _ reason: String) async throws(DatabaseError) {

@@ -18,12 +18,13 @@ package struct Obstacle: Sendable {
         case noCode
         /// The mailed code was not entered yet.
         case codeNotGiven
-        /// The mail with the code waits for its first attempt.
-        case codeWaiting
-        /// No attempt to deliver the mail with the code has succeeded. `failure` says why the last one has failed.
-        /// `isReply` is true if it is a reply of the mail server.
-        case codePostponed(failure: String, isReply: Bool, nextAttempt: Date, now: Date)
-        /// The mail with the code is dead: the person must correct the address or request a new code.
+        /// The mail with the code waits for its first attempt. It is sent even if the code has expired.
+        case codeWaiting(isExpired: Bool)
+        /// No attempt to deliver the mail with the code has succeeded, and another follows, even if the code has
+        /// expired. `failure` says why the last one has failed. `isReply` is true if it is a reply of the mail server.
+        case codePostponed(failure: String, isReply: Bool, isExpired: Bool, nextAttempt: Date, now: Date)
+        /// The mail with the code is dead, or has come too late and is given up: the person must correct the address or
+        /// request a new code.
         case codeRefused(failure: String, isReply: Bool)
         case codeExpired
         /// All attempts at this code are used; the person must request a new one.
@@ -139,13 +140,27 @@ extension Obstacle.Reason {
     /// If the person has no valid code because its mail is undelivered, returns the reason that says so. Otherwise
     /// returns the same reason.
     fileprivate func explained(by mail: OutboxRow) -> Self {
-        switch (self, mail.state, mail.failure) {
-        case (.codeNotGiven, .dead, let failure?), (.codeExpired, .dead, let failure?):
-            .codeRefused(failure: failure.text, isReply: failure.isReply)
-        case (.codeNotGiven, .waiting, let failure?), (.codeExpired, .waiting, let failure?):
-            .codePostponed(failure: failure.text, isReply: failure.isReply, nextAttempt: mail.dueAt, now: mail.now)
-        case (.codeNotGiven, .waiting, nil), (.codeExpired, .waiting, nil): .codeWaiting
-        default: self
+        let isExpired: Bool
+        switch self {
+        case .codeNotGiven: isExpired = false
+        case .codeExpired: isExpired = true
+        default: return self
+        }
+        switch (mail.state, mail.failure) {
+        case (.dead, let failure?): return .codeRefused(failure: failure.text, isReply: failure.isReply)
+        case (.waiting, _) where isExpired && !mail.canStillArrive:
+            // What the sender will store when it gives the mail up.
+            return .codeRefused(failure: OutboxSender.lateness(after: mail.lastError), isReply: false)
+        case (.waiting, let failure?):
+            return .codePostponed(
+                failure: failure.text,
+                isReply: failure.isReply,
+                isExpired: isExpired,
+                nextAttempt: mail.dueAt,
+                now: mail.now
+            )
+        case (.waiting, nil): return .codeWaiting(isExpired: isExpired)
+        case (.dead, nil), (.delivered, _): return self
         }
     }
 }

@@ -13,6 +13,8 @@ package struct OutboxRow: Sendable {
     package let account: ID<Account>?
     package let attempts: Int
     package let createdAt, dueAt: Date
+    /// The time at which the mail comes too late, such as when its code and its ticket have expired.
+    package let uselessAfter: Date
     /// The time at which the mail was delivered or given up; nil if it waits.
     package let finishedAt: Date?
     package let lastError: String?
@@ -26,6 +28,9 @@ package struct OutboxRow: Sendable {
     package enum State: String, CaseIterable, Sendable {
         case waiting, delivered, dead
     }
+
+    /// Whether the next attempt would deliver the mail. If the mail is useless by then, that attempt gives it up.
+    package var canStillArrive: Bool { state == .waiting && max(dueAt, now) < uselessAfter }
 
     /// Why the last attempt has failed: the reply of the mail server, or what has failed before it could reply.
     package var failure: (text: String, isReply: Bool)? {
@@ -129,7 +134,7 @@ extension Operator {
     }
 
     private static let mailColumns: SQL =
-        "id, template, state, sealed, draft, account, attempts, created_at, due_at, finished_at, last_error, reply, now() AS time"
+        "id, template, state, sealed, draft, account, attempts, created_at, due_at, useless_after, finished_at, last_error, reply, now() AS time"
 
     /// Decodes the columns of ``mailColumns``. Returns nil for the row that stands for an empty page.
     private func mail(_ columns: inout Columns, reveals: Bool = false) throws(DatabaseError) -> OutboxRow? {
@@ -149,6 +154,7 @@ extension Operator {
             attempts: try columns.next(),
             createdAt: try columns.next(),
             dueAt: try columns.next(),
+            uselessAfter: try columns.next(),
             finishedAt: try columns.next(),
             lastError: try columns.next(),
             reply: try columns.next(),

@@ -160,4 +160,33 @@ struct MailCommandTests: OperatorCommandSuite {
             #expect(why.output.contains("the code was not sent: \(reason)"))
         }
     }
+
+    @Test func `drafts why says whether the mail of an expired code can still arrive`() async throws {
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
+            func code() async throws -> [String?] {
+                let why = try await command("drafts", "why", "\(draft.id)", "--json")
+                let obstacles = try JSON.read(Array(why.output.utf8))["obstacles"]?.items ?? []
+                return obstacles.filter { $0["field"] == "code" }.flatMap {
+                    [$0["reason"]?.string, $0["message"]?.string]
+                }
+            }
+            try session.letPass("11 minutes")
+            #expect(try await code() == ["code_waiting", "the code has expired, and its mail still waits to be sent"])
+            try await service.deliverNext(to: .refuse("451 4.7.1 Greylisted"))
+            let failure = "451 4.7.1 Greylisted"
+            let postponed =
+                "the code has expired, and the mail server has postponed its mail: \(failure), next attempt in "
+            #expect(try await code().first == "code_postponed")
+            #expect(try await code().last??.hasPrefix(postponed) == true)
+            // As for a mail without a link to a new code.
+            try session.run("UPDATE outbox SET useless_after = due_at")
+            let tooLate = "the code was not sent: expired before delivery; not delivered yet: \(failure)"
+            #expect(try await code() == ["code_refused", tooLate])
+            try session.run("UPDATE outbox SET due_at = now(), useless_after = now()")
+            try await service.deliver()
+            #expect(try session.number(of: "outbox WHERE state = 'dead'") == 1)
+            #expect(try await code() == ["code_refused", tooLate], "the same when the mail is given up")
+        }
+    }
 }

@@ -101,10 +101,12 @@ extension Obstacle.Reason {
                 : refusals.map { $0.message(in: .english) }.joined(separator: " ")
         case .noCode: "no code was sent"
         case .codeNotGiven: "code sent, not entered yet"
-        case .codeWaiting: "the mail with the code waits to be sent"
-        case .codePostponed(let failure, let isReply, let nextAttempt, let now):
-            (isReply ? "the mail server has postponed the code: " : "the code could not be sent yet: ")
-                + failure.printable
+        case .codeWaiting(let isExpired):
+            isExpired
+                ? "the code has expired, and its mail still waits to be sent"
+                : "the mail with the code waits to be sent"
+        case .codePostponed(let failure, let isReply, let isExpired, let nextAttempt, let now):
+            Self.postponement(isReply: isReply, isExpired: isExpired) + ": " + failure.printable
                 + ", next attempt \(nextAttempt > now ? relative(nextAttempt, to: now) : "now")"
         case .codeRefused(let failure, let isReply):
             (isReply ? "the mail server has refused the code: " : "the code was not sent: ") + failure.printable
@@ -113,6 +115,15 @@ extension Obstacle.Reason {
         case .exhausted: "too many wrong codes: the person must start a new sign-up"
         case .taken: "already used by another account"
         case .sealed: "sealed: what else is missing can only be seen with the keys"
+        }
+    }
+
+    private static func postponement(isReply: Bool, isExpired: Bool) -> String {
+        switch (isReply, isExpired) {
+        case (true, false): "the mail server has postponed the code"
+        case (false, false): "the code could not be sent yet"
+        case (true, true): "the code has expired, and the mail server has postponed its mail"
+        case (false, true): "the code has expired, and its mail could not be sent yet"
         }
     }
 }
