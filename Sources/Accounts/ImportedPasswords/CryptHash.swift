@@ -55,8 +55,9 @@ struct CryptHash: HashMethod {
     }
 
     /// Reads the algorithm with its cost, such as `$2b$12$`, and returns it with the number of characters of its
-    /// hashes. Returns nil for an algorithm that is not supported.
+    /// hashes. Returns nil for an algorithm that is not supported, and throws if the text does not begin with a dollar.
     private static func algorithm(of text: Substring) throws(ImportedHashError) -> (prefix: String, length: Int)? {
+        guard text.first == "$" else { throw .malformed }
         var pieces = HashText(text.dropFirst())
         let name = try pieces.next()
         switch name {

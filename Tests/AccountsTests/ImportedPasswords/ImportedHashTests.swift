@@ -102,6 +102,8 @@ struct ImportedHashTests {
         "$argon2id$v=19$m=64,t=1,p=1$c2E$\(result)", "$argon2id$v=19$m=64,t=1,p=1,x=2$c2FsdHNhbHQ$\(result)",
         "$2b$10$\(String(repeating: "a", count: 600))", "a password",
         "scrypt:1024:8:1$$\(String(repeating: "ab", count: 32))",
+        "bcrypt$x2b$10$\(String(repeating: "a", count: 53))", "bcrypt$2b$10$\(String(repeating: "a", count: 53))",
+        "bcrypt_sha256$x2b$10$\(String(repeating: "a", count: 53))", "bcrypt$",
     ])
     func `a malformed hash is refused`(text: String) {
         #expect(throws: ImportedHashError.malformed) { try ImportedHash(text) }
