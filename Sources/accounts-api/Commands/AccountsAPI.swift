@@ -9,12 +9,13 @@ struct AccountsAPI: AsyncParsableCommand {
         abstract: "Runs and operates the sign-up service.",
         discussion: """
             Each command reads its settings from flags or from environment variables of the same names. NAME_FILE \
-            names a file to read the value of NAME from. Commands that use the database need DATABASE_URL. Those that \
-            read drafts, mail or sessions, or search for a draft by its address, also need ACCOUNTS_KEYS, and \
-            FLOW_FILE if the servers do not use the built-in flow.
+            names a file to read the value of NAME from. Commands that use the database need DATABASE_URL, and \
+            FLOW_FILE if the servers do not use the built-in flow. Those that encrypt or decrypt, or search for a draft \
+            or a mail by an address or a username, also need ACCOUNTS_KEYS. Without it, drafts list, show and why and \
+            outbox list and show print "sealed" in place of encrypted values.
 
             EXIT CODES
-              0 success, 1 refused or not found, 2 usage error or invalid settings,
+              0 success, 1 refused, not found, or any other failure, 2 usage error or invalid settings,
               69 database unavailable, 75 port taken or file of a setting unreadable
 
             EXAMPLES
