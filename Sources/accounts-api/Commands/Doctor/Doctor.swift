@@ -7,8 +7,11 @@ struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Checks the settings, the database, the mail server and this machine; exits with 1 if one is wrong.",
         discussion: """
-            Takes the settings of serve, and changes nothing. Prints a line for each check: ok, warning for a risk that \
-            the settings accept, wrong, or skipped because it cannot be seen from here.
+            Takes the settings of serve, and changes nothing. Prints a line for each check: ok, warning for what may be \
+            intended, such as a risk that the settings accept, wrong, or skipped because it cannot be seen from here.
+
+            Exits with 1 if a check is wrong, also for invalid settings and an unavailable database, for which other \
+            commands have codes of their own. If a setting is invalid, prints only what is wrong with the settings.
 
             A mail server that answers may still refuse every mail, for example because it does not know the sender. \
             --mail-to sends a test mail and prints the server's answer.
