@@ -176,7 +176,7 @@ struct DraftCommandTests: OperatorCommandSuite {
             #expect(several.status == 1)
             #expect(
                 several.errorOutput.contains(
-                    "2 open drafts have this address, pass an id:\n  \(other.id)\n  \(kim.id)\n"
+                    "2 open drafts have this address; pass one of their ids:\n  \(other.id)\n  \(kim.id)\n"
                 )
             )
             #expect(try await command("drafts", "expire", "\(other.id)").status == 0)

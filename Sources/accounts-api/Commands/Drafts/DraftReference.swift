@@ -26,7 +26,9 @@ struct DraftReference: ExpressibleByArgument, Sendable {
             }
             if drafts.count > 1 {
                 let ids = drafts.prefix(5).map { "\n  \($0)" }.joined() + (drafts.count > 5 ? "\n  …" : "")
-                throw Refused(description: "\(drafts.count) open drafts have this address, pass an id:\(ids)")
+                throw Refused(
+                    description: "\(drafts.count) open drafts have this address; pass one of their ids:\(ids)"
+                )
             }
             return newest
         }
