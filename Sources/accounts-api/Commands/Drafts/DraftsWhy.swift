@@ -63,7 +63,7 @@ extension Draft {
 }
 
 extension Obstacle.Reason {
-    /// The colour of the reason: red if the value belongs to another account or only a new sign-up helps, yellow if the
+    /// The colour of the reason: red if the value belongs to an account or only a new sign-up helps, yellow if the
     /// person must correct an answer or request a new code.
     fileprivate var paint: Paint {
         switch self {
@@ -113,7 +113,7 @@ extension Obstacle.Reason {
         case .codeExpired: "the code has expired: the person must request a new one"
         case .codeUsedUp: "too many wrong attempts with this code: the person must request a new one"
         case .exhausted: "too many wrong codes: the person must start a new sign-up"
-        case .taken: "already used by another account"
+        case .taken: "used by an account, or reserved for one"
         case .sealed: "sealed: what else is missing can only be seen with the keys"
         }
     }
