@@ -63,7 +63,8 @@ extension Provider {
     /// token of the same authorization, or has ended the authorization, in the meantime.
     private static let attempts = 20
     private static let uselessToken = OAuthError.invalidGrant(
-        "The refresh token was used, or its session has ended. Ask the person to sign in."
+        "The refresh token is invalid, was used before, or belongs to another application, or its session has ended."
+            + " Ask the person to sign in."
     )
 
     /// Returns the authorization of the token, its refresh tokens, and the time of the database in milliseconds since
