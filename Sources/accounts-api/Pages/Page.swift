@@ -18,8 +18,8 @@ struct Page {
     var members: [JSON.Member] = []
     /// The path at which GET shows this page again after a form; nil if that is the page with the form.
     var address: String?
-    /// The URLs outside this service to which a form of the page may redirect, for `form-action`. Browsers apply it to
-    /// redirects, too.
+    /// The URLs outside this service to which the answer to a form of the page may redirect. Some browsers apply
+    /// `form-action` to redirects, too, so it has the origins of these URLs, or the schemes of apps.
     var formTargets: [String] = []
 
     /// Whether the page shows something that the person cannot see again, such as a new recovery code.
