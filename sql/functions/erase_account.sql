@@ -1,4 +1,5 @@
--- Deletes an account with everything that refers to it, and the waiting mail about it. Returns whether it existed.
+-- Deletes an account, the rows that refer to it with a foreign key, and the waiting mail about it. Returns whether the
+-- account existed. Its events, its audit records, and mail about it that is delivered or dead keep its id.
 --
 -- Runs as the owner of the tables, so that a server needs no right to delete many accounts at once. The search path is
 -- that of the migration: the schema of the tables, and no temporary tables before it.

@@ -1,4 +1,5 @@
--- The trigger of `accounts`. An import writes no event: the applications know its accounts from elsewhere.
+-- The trigger of `accounts`: writes the events of an account that is created, changed or erased. The creation by an import
+-- is no event: the applications know its accounts from elsewhere.
 --
 -- Runs as the owner of the tables, because only the owner may call write_event.
 
@@ -10,7 +11,8 @@ BEGIN
             PERFORM write_event(NEW.id, 'account.created');
         END IF;
     ELSIF TG_OP = 'DELETE' THEN
-        -- A commit that is undone, or an import whose identifier is taken: the account has never existed.
+        -- A commit that is undone, or an import whose identifier is taken: the account has never existed, so its events
+        -- go, too.
         IF OLD.xmin = pg_current_xact_id()::xid THEN
             DELETE FROM events WHERE account = OLD.id;
         ELSE
@@ -18,7 +20,7 @@ BEGIN
         END IF;
         DELETE FROM event_sequences WHERE account = OLD.id;
     ELSE
-        -- One transaction may change the account by several statements.
+        -- One event for each transaction, which may change the account by several statements.
         IF (NEW.email, NEW.username, NEW.profile) IS DISTINCT FROM (OLD.email, OLD.username, OLD.profile)
            AND NOT EXISTS (
                SELECT FROM events
@@ -26,7 +28,8 @@ BEGIN
             PERFORM write_event(NEW.id, 'account.updated');
         END IF;
         IF NEW.email IS DISTINCT FROM OLD.email THEN
-            -- An address that the account leaves stays reserved for it, and one that is taken back from it does not.
+            -- A change leaves the old address reserved for the account. If it is not, the owner of an earlier address has
+            -- undone a change.
             PERFORM write_event(NEW.id, CASE
                 WHEN OLD.email IS NULL OR EXISTS (
                     SELECT FROM identifiers WHERE kind = 'email' AND value = OLD.email AND account = NEW.id)

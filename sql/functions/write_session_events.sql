@@ -1,4 +1,5 @@
--- The trigger of `sessions`. The event `account.erased` says enough about the sessions of its account.
+-- The trigger of `sessions`: writes an event for a session that begins or ends. The sessions of an erased account are
+-- deleted after its row, so they write none: `account.erased` says enough.
 --
 -- Runs as the owner of the tables, because only the owner may call write_event.
 
