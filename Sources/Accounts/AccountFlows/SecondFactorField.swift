@@ -111,7 +111,7 @@ extension SecondFactorField {
     }
 
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
-        plan.hasSecondFactor = value(in: plan.draft.values, of: field.name)?.account == plan.account
+        plan.hasProvedSecondFactor = value(in: plan.draft.values, of: field.name)?.account == plan.account
     }
 }
 

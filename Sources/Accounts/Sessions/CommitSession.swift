@@ -80,7 +80,7 @@ extension CommitPlan {
     private var provedMethods: (methods: SignInMethods, hasTwoFactors: Bool) {
         switch signups.flow.purpose {
         case .signup: (SignInMethods(words: factors.isEmpty && email != nil ? ["otp"] : factors), factors.count > 1)
-        case .recovery, .emailChange: (.mailedCode, hasSecondFactor)
+        case .recovery, .emailChange: (.mailedCode, hasProvedSecondFactor)
         }
     }
 

@@ -23,7 +23,7 @@ package struct CommitPlan {
     /// The methods of sign-in that the draft has set up, as values of `amr` (RFC 8176).
     var factors: [String] = []
     /// Whether the draft has proved a second factor of an account that existed before.
-    var hasSecondFactor = false
+    var hasProvedSecondFactor = false
     /// The session that the commit starts, or gives a new token; nil for none.
     var session: SessionPlan?
     /// The field whose stored value cannot be read; nil if there is none.
