@@ -28,7 +28,7 @@ package struct Enrolment: Sendable {
     /// After this number of wrong codes within ``TOTP/period`` seconds, the person gets a new secret.
     static let maximumAttempts = 5
     /// The person also gets a new secret whenever the number of wrong codes in the draft reaches a multiple of this.
-    static let maximumFailures = 25
+    static let failuresPerSecret = 25
 }
 
 /// An authenticator that was just confirmed, and its recovery codes.
@@ -168,7 +168,7 @@ extension Signups {
     /// just counted. At 0, the secret is replaced.
     private static let attemptsLeft: SQL = """
         least(\(Enrolment.maximumAttempts) - cardinality(recent),
-              (\(Enrolment.maximumFailures) - failures % \(Enrolment.maximumFailures)) % \(Enrolment.maximumFailures))
+              (\(Enrolment.failuresPerSecret) - failures % \(Enrolment.failuresPerSecret)) % \(Enrolment.failuresPerSecret))
         """
 
     /// Returns the statement that runs after the draft was written. It starts a new generation, so a later setup gets a
