@@ -63,7 +63,7 @@ extension FlowSite {
                 let page =
                     isOver
                     ? pages.first(request, notice: nil, in: language)
-                    : pages.goOn(returningTo: url, in: language)
+                    : pages.continuation(returningTo: url, in: language)
                 return pages.response(page, in: language)
             }
         }

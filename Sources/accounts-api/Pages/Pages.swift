@@ -162,7 +162,7 @@ extension Pages {
 
     /// Asks the person to continue the open draft and to return to the URL afterwards. Another site can open this page,
     /// but cannot send its form. So the page changes nothing, and only the form changes the destination of the draft.
-    func goOn(returningTo url: String, in language: Language) -> Page {
+    func continuation(returningTo url: String, in language: Language) -> Page {
         form(
             FormPage(
                 title: flow.purpose == .signup ? .signUp : .recoverTitle,
