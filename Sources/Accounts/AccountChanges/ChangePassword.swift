@@ -1,7 +1,7 @@
 extension Sessions {
     /// Replaces the password of the account, if the new one satisfies the rules of the flow. Ends all other sessions,
-    /// and forgets all devices but the one of this client. Returns the session with its new token;
-    /// nil if the session has ended meanwhile.
+    /// and forgets all devices but the one of this client. Returns the session with its new token; nil if a sign-out
+    /// ended it during the change.
     ///
     /// - Parameter answers: the new password, and its repetition if the flow asks for one, by the names of their
     ///   fields.

@@ -26,7 +26,8 @@ extension Sessions {
     ///   - notice: the notice that is mailed to the person.
     ///   - change: statements that do nothing unless ``mayChange`` is true. They set the flag `changed` if they do
     ///     something.
-    /// - Returns: the session with its new token; nil if the change has erased it.
+    /// - Returns: the session with its new token; nil if the change has erased it, or a sign-out ended it during the
+    ///   change.
     @discardableResult
     func changeCredentials(
         of session: AccountSession,
@@ -35,7 +36,7 @@ extension Sessions {
         _ change: [SQL]
     ) async throws(SignInError) -> NewSession? {
         let (id, token) = (session.account.id, Token(for: session.id))
-        // The request may have taken up to 15 seconds since it called `requireConfirmation`.
+        // 15 seconds more than `requireConfirmation` permits, because the request has taken some time since then.
         let time = AccountSession.confirmationTime + .seconds(15)
         let mayChange: SQL = """
             EXISTS (SELECT FROM sessions JOIN accounts ON accounts.id = account
@@ -43,7 +44,7 @@ extension Sessions {
                        AND disabled_at IS NULL
                        AND auth_time >= now() - make_interval(secs => \(time.seconds)))
             """
-        // A person can always leave.
+        // Too many notices must not keep a person from erasing the account.
         let limits = notice == .accountErased ? [] : signups.noticeCharges(to: session.account)
         let before: [SQL] = [
             signups.consume(limits),

@@ -1,6 +1,7 @@
 package import Foundation
 
-/// Everything that the service stores about an account, except secrets such as the hash of its password.
+/// The values, factors, consents, sessions, devices, earlier addresses and photos of an account. Contains no secrets,
+/// such as the hash of its password.
 package struct AccountExport: Sendable {
     package let account: Account
     package let overview: AccountOverview

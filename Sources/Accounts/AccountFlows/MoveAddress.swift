@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The periods and the mail of a change of an account's address.
 package enum AddressChange {
-    /// The name of the rate limit of changes: one within ``pause``.
+    /// The name of the rate limit that permits one change within ``pause``.
     package static let limit = "address_changes"
     /// The time for which the old address stays reserved, and in which its owner can undo the change.
     static let restorable = Duration.seconds(7 * 86_400)
