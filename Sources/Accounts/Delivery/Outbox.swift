@@ -37,8 +37,8 @@ package struct Outbox: Sendable {
         let sealed: [UInt8]
         /// A digest of the network whose request has caused the mail. Networks take turns by these digests.
         let networkDigest: [UInt8]
-        /// A digest of the recipient's address, or of what stands for it. Mails with the same digest are delivered one after
-        /// another.
+        /// A digest of the recipient's address, or of the address that replaces it (`recipient` of `seal`). Mails with
+        /// the same digest are delivered one after another.
         let recipientDigest: [UInt8]
     }
 
@@ -47,8 +47,9 @@ package struct Outbox: Sendable {
     /// - Parameters:
     ///   - now: the current time. The digest of a network differs from day to day (UTC), so digests of two days do not
     ///     reveal that they belong to one network.
-    ///   - recipient: the address that the client has named, if it is not that of the mail. Otherwise the order of mails
-    ///     would tell whose address it is.
+    ///   - recipient: the address for the digest of the recipient, if it is not that of the mail. A sign-in with a
+    ///     username passes an address made of the username, so that the order of delivery does not reveal which address
+    ///     the account has.
     func seal(
         _ content: Content,
         from network: Network,
@@ -120,7 +121,7 @@ struct ClaimedMail: Sendable {
     let createdAt: Date
     /// The seconds since the mail was created, by the clock of the database.
     let age: Int
-    /// The error of the last attempt, or that some server lacks the key; nil if neither.
+    /// The error of the last attempt, or the note of a server that its key ring lacks the key; nil if there is neither.
     let lastError: String?
 
     /// The columns that ``init(_:)`` decodes.

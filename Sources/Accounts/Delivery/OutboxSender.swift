@@ -105,8 +105,9 @@ package struct OutboxSender: Sendable {
         if !mail.isUseful {
             try await markDead(mail.id, Self.lateness(after: mail.lastError))
         } else if mail.template == "withheld" {
-            // The owner of the account has already received a notice within the hour. The row exists only so that every request
-            // takes the same time, and it keeps the mailer busy for as long as a mail would.
+            // This mail is never sent: no account has the address, or its owner has received a notice within the hour.
+            // The row exists only so that every request takes the same time. It keeps the mailer busy for as long as a
+            // mail would.
             try await attempt(mail) { () throws(MailError) in
                 try await connect(mailer)
                 await pace.imitate()

@@ -251,7 +251,7 @@ struct SMTPConnection: ~Copyable {
         let status = openSession(&replies)
         let reason = failure(status, replies).reason
         switch status {
-        // The server has accepted a login with reply 235 (RFC 4954 §6).
+        // A server accepts a login with reply 235 (RFC 4954 §6).
         case CURLE_OK: return hasLogin && !replies.contains(235) ? .loginNotOffered : nil
         case CURLE_COULDNT_RESOLVE_HOST: return .unknownHost
         case CURLE_COULDNT_CONNECT: return .unreachable(reason: reason)

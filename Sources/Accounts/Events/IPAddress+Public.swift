@@ -1,4 +1,4 @@
-// Both include the headers of the sockets, and Swift may attribute `sockaddr` to either, so both imports are needed.
+// Both modules include the socket headers, and Swift may attribute `sockaddr` to either module.
 internal import CCurl
 internal import Foundation
 
