@@ -11,7 +11,7 @@ package enum CodeMail: String, CaseIterable, Sendable {
         case .signUp: "\(FlowPurpose.signup.path)/ticket"
         case .signIn: "/session/ticket"
         case .recovery: "\(FlowPurpose.recovery.path)/ticket"
-        // Only a signed-in person causes this mail, so strangers cannot use up the mails of the address.
+        // A ticket helps if strangers have used up the mails of the address. Only a signed-in person causes this mail.
         case .emailChange: nil
         }
     }
@@ -26,12 +26,12 @@ extension FlowPurpose {
         }
     }
 
-    /// The template of the mail in place of the code if no code can be correct: a notice to the owner of the account
-    /// that has the address already. A recovery for an address without an account has mail that is never sent.
+    /// The template of the mail that replaces the mail with the code if no code can be correct. For a sign-up and a
+    /// change of the address, it is a notice to the owner of the account that has the address already. For a recovery,
+    /// no account has the address, and the mail is never sent.
     var templateWithoutCode: String {
         switch self {
         case .signup: "already-registered"
-        // A recovery needs an account with the address.
         case .recovery: "withheld"
         case .emailChange: "address-in-use"
         }

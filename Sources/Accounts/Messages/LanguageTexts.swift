@@ -8,11 +8,11 @@ struct LanguageTexts: Sendable {
     var months: [String]?
     /// By their paths, such as `words.next`.
     var texts: [String: TextTemplate] = [:]
-    /// Texts of questions, such as titles and labels, by the text that the flow file has in its first choice: English, or
-    /// otherwise its first language.
+    /// Translations of texts of the flow, such as titles and labels. The key is the text that the flow file has in
+    /// English, or in its first language if it has none in English.
     var questions: [String: String] = [:]
 
-    /// These texts with others in their place.
+    /// A copy with the texts of `others`, and with these texts where `others` has none.
     func replaced(by others: LanguageTexts) -> LanguageTexts {
         LanguageTexts(
             tag: tag,

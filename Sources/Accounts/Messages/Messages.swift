@@ -232,8 +232,8 @@ extension Messages {
 // MARK: - Refusals
 
 extension Messages {
-    /// The message about a refused field. Contains the numbers of `refusal.params`: `min` and `max` (characters; for
-    /// dates years of age), `digits` and `attempts_left`. A number that is missing there is left out. Contains an `example`, too.
+    /// The message about a refused field. It may show these members of `refusal.params`: `min` and `max` (characters;
+    /// for dates years of age), `digits`, `attempts_left` and `example`. It leaves out those that are missing.
     ///
     /// - Parameters:
     ///   - topic: what the message names, and shows an example of.

@@ -40,8 +40,8 @@ extension Refusal {
         )
     }
 
-    /// The topic of a member of a request that is no field. The member `password` of a sign-in is one that exists, and
-    /// the page that undoes a change of the address calls its `token` a code.
+    /// The topic of a member of a request that is no field. The member `password` of a sign-in is the password that the
+    /// account has, and the page that undoes a change of the address calls its `token` a code.
     private static func topic(ofMember name: String) -> RefusalTopic? {
         switch name {
         case "password": .presentPassword

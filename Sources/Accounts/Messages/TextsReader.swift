@@ -3,7 +3,7 @@ internal import Yams
 /// Reads a file of texts, and collects its mistakes.
 struct TextsReader {
     private let file: String
-    /// The languages that the file can change; all others it has to name.
+    /// The languages whose texts the file replaces. For any other language, the file must have a `name`.
     private let builtIn: [LanguageTexts]
     private(set) var mistakes: [YAMLFileError] = []
 
@@ -37,7 +37,8 @@ struct TextsReader {
         return mistakes.isEmpty ? languages : nil
     }
 
-    /// Two or three letters, and further subtags (RFC 5646 §2.1). A language has one spelling, because it is stored.
+    /// Two or three letters, and further subtags (RFC 5646 §2.1). Upper and lower case must be as RFC 5646 recommends,
+    /// because stored tags are compared exactly.
     private static func isTag(_ tag: String) -> Bool {
         tag.utf8.count <= 35
             && tag.wholeMatch(of: /[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?(-[a-z0-9]{5,8})*/) != nil
