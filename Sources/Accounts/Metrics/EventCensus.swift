@@ -1,6 +1,6 @@
 extension Database {
-    /// The maximum number of rows that are counted: of the waiting events of one application; and of the failed events,
-    /// or of the logouts, of all applications together.
+    /// The maximum number of rows that one count reads. `waiting` is for the waiting events of one application.
+    /// `others` is for the failed events of all applications together, and for the logouts of all of them.
     private static let maximumCounted = (waiting: 10_000, others: 100_000)
 
     /// Gauges of the events and logouts that applications have not received, by application. An application without a

@@ -17,7 +17,7 @@ package final class Monitor: Sendable {
     private struct Snapshot {
         /// The values of the last query.
         var families: [Family] = []
-        /// The time when the next query was requested; nil if none is requested or running.
+        /// The time of the first scrape since the last query ended; nil if there was no scrape since then.
         var pending: ContinuousClock.Instant?
     }
 
@@ -188,7 +188,8 @@ extension Signups {
         """
     }
 
-    /// Looks only at drafts that are older than the idle time: a younger one cannot have expired.
+    /// Looks only at drafts that are older than the idle time of a sign-up. A younger draft of a sign-up cannot have
+    /// expired. A younger draft of another flow can have (``DraftExpiry/ofChange``), but is not counted.
     private var countOverdueDrafts: SQL {
         """
         SELECT count(*), coalesce(extract(epoch FROM now() - min(deadline)), 0)::bigint

@@ -67,8 +67,8 @@ package enum Calibration {
             Double(parameters.memoryKiB * parameters.iterations)
         }
         let minimum = Argon2Parameters()
-        // The first measurement only finds the region: it uses less memory, of which more fits into the caches of the
-        // processor.
+        // The first measurement is only an estimate: it uses less memory, so a larger part of the memory fits into the
+        // caches of the processor.
         var found = parameters(of: work(minimum) * (target / (try await cost(minimum))), within: maximumMemoryKiB)
         var speeds: [Double] = []
         for _ in 0..<7 {

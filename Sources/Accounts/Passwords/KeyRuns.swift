@@ -1,5 +1,5 @@
-/// Detects runs: characters that follow each other in the alphabet, in the digits, or in a row or column of a QWERTY
-/// keyboard, in either direction, and repetitions of one key.
+/// Detects runs: characters that follow each other in the alphabet, in the digits, or in a row, a column or a zigzag of
+/// two rows of a QWERTY keyboard, in either direction, and repetitions of one key.
 enum KeyRuns {
     /// Whether the whole password consists of runs of at least three characters, such as `qwertyuiopasdfg`.
     ///

@@ -9,9 +9,9 @@ internal import Synchronization
 /// one row, or only read, are *grouped*: those that wait at the same time share a transaction. Statements that may
 /// violate a constraint, and transactions of several statements, run *alone*.
 ///
-/// What has waited for a lock for 200 ms in a group, or for 100 ms alone, runs once more, alone, and may wait for 5 s. Such
-/// jobs leave one of the connections for what runs alone to others, if there are several; further ones wait until one of
-/// them has ended, or for their deadline.
+/// A job that has waited for a lock for 200 ms in a group, or for 100 ms alone, runs once more, alone, and may then
+/// wait for 5 s. Such jobs never use all connections for jobs that run alone, if there are several: one stays free for
+/// other jobs. Further ones wait until one of them has ended, at most until their deadline.
 package final class Database: Sendable {
     private let grouped: LaneQueue
     private let alone: LaneQueue

@@ -81,7 +81,7 @@ extension DatabaseError: CustomStringConvertible, CustomDebugStringConvertible {
         }
     }
 
-    /// The errors that say what PostgreSQL lacks.
+    /// The causes of the errors that an operator can repair, by SQLSTATE.
     private static let meanings = [
         "53100": "its disk is full", "53200": "it is out of memory", "53300": "it has too many connections",
         "58030": "it cannot read or write a file",

@@ -55,7 +55,8 @@ package struct Migrations: Sendable {
     private let lockWait: LockWait
 
     /// How long a script waits for a lock, and how often it is tried. All other statements on the table queue behind a
-    /// script that waits, so it gives up before the statements of a server do (200 ms), and is tried again later.
+    /// script that waits, so it gives up before the statements in a group of a server do (200 ms), and is tried again
+    /// later. Statements that run alone give up earlier (100 ms), but then run again with a longer timeout.
     struct LockWait {
         /// The maximum wait for one lock.
         var timeout = Duration.milliseconds(150)
@@ -89,7 +90,8 @@ package struct Migrations: Sendable {
         package let pending: [String]
         /// The scripts that a newer version has applied. This program can serve on the schema that they made.
         package let newer: [String]
-        /// The migrations in the three lists after which the version before each can still serve.
+        /// The migrations of the three lists that are marked as compatible: the version before such a migration can
+        /// still serve after it.
         package let compatible: [String]
 
         package init(applied: [String], pending: [String] = [], newer: [String] = [], compatible: [String] = []) {
@@ -217,7 +219,8 @@ package struct Migrations: Sendable {
         try connection.commit()
     }
 
-    /// Stores the ids of the functions with the name until the transaction ends.
+    /// Stores the ids of the functions with the name that run with the privileges of their owner, until the transaction
+    /// ends.
     private func rememberFunctions(named name: String, on connection: borrowing Connection) throws(DatabaseError) {
         _ = try connection.query(
             """

@@ -17,7 +17,7 @@ package struct StatementTimeouts: Sendable {
         parkedLock: .seconds(5)
     )
 
-    /// The same timeout for everything. With a long one, the order in which jobs wait for a lock stays as it is.
+    /// The same timeout for everything. With a long one, no job loses its place among those that wait for a lock.
     package static func all(_ time: Duration) -> StatementTimeouts {
         StatementTimeouts(statement: time, groupedLock: time, aloneLock: time, parkedLock: time)
     }

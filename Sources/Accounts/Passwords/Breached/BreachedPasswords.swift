@@ -47,7 +47,7 @@ package final class BreachedPasswords: Sendable {
     }
 
     /// Returns whether the list contains a canonical password. If the file cannot be read, logs an error, at most one a
-    /// minute, and returns false, so that only the built-in ``CommonPasswords`` are refused.
+    /// minute, and returns false, so that only the passwords of ``Blocklist`` are refused.
     ///
     /// Throws `rejected` like ``HashingPool/hash(_:pepper:for:)``.
     ///
