@@ -44,8 +44,8 @@ extension Sessions {
         }
     }
 
-    /// Takes an attempt back that was not evaluated. The deadline of the request, or a client that has left, may be the
-    /// reason for that, and does not keep the statement from running.
+    /// Takes back an attempt that was not evaluated. The statement also runs if the deadline of the request has passed
+    /// or the client has left, because that may be the reason why the attempt was not evaluated.
     private func forgetAttempt(on token: Token<AccountSession>) async {
         let forget: SQL = "UPDATE sessions SET failures = greatest(failures - 1, 0) WHERE \(Self.has(token))"
         await Task { [database] in

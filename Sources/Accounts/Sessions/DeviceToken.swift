@@ -2,7 +2,7 @@ internal import Crypto
 internal import Foundation
 
 /// Identifies a browser that has signed in to an account before. It gives no rights: it only keeps wrong guesses of
-/// strangers from locking out the owner. It has 264 random bits, as 44 characters of base64url.
+/// strangers from locking out the owner. It has 33 bytes, as 44 characters of base64url.
 package struct DeviceToken: Hashable, Sendable {
     private let bytes: [UInt8]
 

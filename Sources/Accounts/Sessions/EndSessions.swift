@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A session in the list that the person sees of their sessions.
+/// A session in the list of the sessions of an account.
 package struct ListedSession: Sendable {
     package let id: ID<AccountSession>
     package let createdAt: Date

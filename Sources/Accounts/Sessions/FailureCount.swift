@@ -94,8 +94,9 @@ extension Signups {
     /// Whether an earlier statement of the transaction has counted a failure above a maximum.
     static let hasTooManyFailures: SQL = flag("too_many_failures")
 
-    /// Returns statements to run after a right answer. They delete the count of the known device, or else that of the
-    /// network. They also subtract this guess from the count of all strangers, whose other failures stay.
+    /// Returns statements to run after a right answer. If the account knows the device, they delete the count of the
+    /// device. Otherwise they delete the count of the network, and subtract this guess from the count of all strangers,
+    /// whose other failures stay.
     func forgive(_ counts: FailureCounts, isKnown: Bool, when condition: SQL) -> [SQL] {
         let ended = isKnown ? counts.ofDevice?.subjects ?? [] : counts.ofNetwork.subjects
         return [

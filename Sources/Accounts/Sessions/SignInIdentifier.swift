@@ -11,7 +11,7 @@ package struct SignInIdentifier: Sendable {
         if let address = EmailAddress(text) {
             (kind, value, self.address) = (EmailField.name, address.rawValue, address)
         } else {
-            // Only ASCII is lowercased, as in ``UsernameField``.
+            // Only a text in ASCII is lowercased, as in ``UsernameField``.
             let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
             (kind, value, address) = (UsernameField.name, isASCII ? text.lowercased() : text, nil)
         }
