@@ -21,8 +21,8 @@ package enum SignInFinding: Sendable {
     case addressLeft(at: Date, restorableUntil: Date)
     /// Mails to the address of the account were not delivered at the first attempt, or have waited for over a minute.
     case mailWaits(count: Int, since: Date, lastError: String?)
-    /// The mail server has refused mails of a recovery of the account, or of another unfinished draft with its address, for
-    /// good.
+    /// Mails about the account, or of unfinished drafts with its address, are dead: the mail server has refused them
+    /// for good, or the last attempt has failed.
     case mailDead(count: Int, at: Date, lastError: String)
     /// The person is signed in somewhere.
     case signedIn(sessions: Int, lastUsedAt: Date)

@@ -6,7 +6,8 @@ package enum DraftOrder: String, CaseIterable, Sendable {
     case created
     /// The draft that was changed last comes first.
     case updated
-    /// The draft that expires next comes first, after those that have expired, and the committed ones of the latest days.
+    /// The draft with the earliest end comes first: expired drafts before open ones. A committed draft ends when its
+    /// token expires.
     case expires
 
     /// The order as SQL, over the columns of ``DraftSummary``. No two drafts have the same place in it.

@@ -60,8 +60,9 @@ extension Operator {
     }
 
     /// Makes one event that the application has not received due now, with the waiting events of the same account that
-    /// must be delivered before it. Each gets a full set of attempts and an audit record. The events that wait for them
-    /// become due, too, because their wait was that of the first attempts. Returns the number of the retried events.
+    /// must be delivered before it. Each gets a full set of attempts and an audit record. The later events of the
+    /// account become due, too, because the failed attempts have postponed them. Returns the number of the retried
+    /// events.
     package func retryEvent(_ event: ID<AccountEvent>, of application: String) async throws(DatabaseError) -> Int {
         try await database.transaction(
             """

@@ -31,7 +31,8 @@ extension Operator {
     /// keys can be removed unless a password needs their pepper (``removableKeys(after:)``).
     ///
     /// The digests of mailed codes cannot be computed again. The old key must therefore stay in the ring until these
-    /// codes and the unfinished sign-ins have expired. Without it, a repetition of an accepted code is refused, too.
+    /// codes and the unfinished sign-ins have expired. Without it, a repetition of an accepted code is refused, too. So
+    /// is a refresh token that the application has not exchanged since the servers use the new key.
     ///
     /// A rotation that was interrupted can be run again. Servers that write during the rotation use the first key.
     package func rotateKeys() async throws(DatabaseError) -> Rotated {
@@ -152,7 +153,8 @@ extension Operator {
         }
     }
 
-    /// All tables with encrypted rows except `drafts`.
+    /// The tables that a rotation re-encrypts in addition to `drafts` and `key_sentinel`. Other encrypted rows, such as
+    /// those of `sign_ins`, are useless within minutes.
     package static let sealedTables =
         [SealedTable(name: "mails", table: "outbox", key: "id", condition: "sealed IS NOT NULL")]
         + [

@@ -10,13 +10,14 @@ package struct ListPage<Item: Sendable>: Sendable {
     /// The time of the database.
     package let now: Date
 
-    /// A statement that reads a page: one, so that the page and the length of the list belong to the same moment. Each
-    /// row has the time, the total, and the columns of an item. There are `limit + 1` items if there is another page. If
-    /// there is no item, there is one row, in which the columns of the item are NULL.
+    /// A single statement that reads a page and the length of the list, so that both belong to the same moment. Each
+    /// row has the time, the total, and the columns of an item. There are `limit + 1` items if there is another page.
+    /// If there is no item, there is one row, in which the columns of the item are NULL.
     ///
     /// - Parameters:
     ///   - columns: the columns of an item. They contain those of `order`.
-    ///   - source: the tables, and the condition on the items of the list, which ends the text.
+    ///   - source: the text after `FROM`: the tables, and a `WHERE` with the condition on the items of the list. The
+    ///     statement adds `rest` to its end.
     ///   - rest: the condition on the items after the cursor; nil for the first page.
     ///   - order: the order of the items, such as `id DESC`.
     ///   - limit: the maximum number of items on the page.

@@ -46,8 +46,8 @@ extension Operator {
         )
     }
 
-    /// The identifiers with which a person signs in to the account, and the addresses that get a notice. They include
-    /// addresses that the account has left and whose readers can restore them.
+    /// The identifiers with which a person signs in to the account, and the addresses that get a notice. The addresses
+    /// include those that the account has left and whose readers can restore them.
     private func contacts(of id: ID<Account>) async throws(DatabaseError) -> (
         identifiers: [SignInIdentifier], addresses: [String], language: Language
     ) {

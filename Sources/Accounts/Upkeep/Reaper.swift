@@ -6,8 +6,8 @@ internal import ServiceLifecycle
 ///
 /// It works in small batches that skip locked rows, so that no request waits for it. The commit of a batch does not
 /// wait until the write-ahead log is on disk: rows that return after a crash are erased again later. After each batch
-/// of drafts it pauses four times as long as the batch took, at most a second. Any number of servers may run it: while
-/// one of them runs a batch, the batches of the others do nothing.
+/// of the drafts of a day it pauses four times as long as the batch took, at most a second. Any number of servers may
+/// run it: while one of them runs a batch, the batches of the others do nothing.
 package struct Reaper: Sendable {
     private let signups: Signups
     private let logger: Logger
@@ -41,7 +41,7 @@ package struct Reaper: Sendable {
         package var partitions = 0
     }
 
-    /// The maximum number of drafts that one statement reads. It is part of the text of the statement, so that
+    /// The maximum number of drafts of a day that one statement reads. It is part of the text of the statement, so that
     /// PostgreSQL plans for this number.
     private static let batch = 50
     /// The number of pages of a table that one statement reads.
@@ -134,8 +134,9 @@ package struct Reaper: Sendable {
         return count
     }
 
-    /// Erases expired drafts in the order of their ids, which is the order of creation. Drafts that were created within
-    /// the idle time cannot have expired. Runs at least one batch for each day, even after `end`.
+    /// Erases expired drafts in the order of their ids, which is the order of creation. Leaves out drafts that were
+    /// created within the idle time of a sign-up. Of these, only drafts of other flows can have expired, and
+    /// ``eraseExpiredChanges()`` erases them. Runs at least one batch for each day, even after `end`.
     private func eraseExpiredDrafts(
         in table: SQL,
         until end: ContinuousClock.Instant,
@@ -189,8 +190,8 @@ package struct Reaper: Sendable {
     /// The ids of the batch of drafts that the current transaction has read, as a table.
     private static let page: SQL = "unnest(current_setting('signup.page')::uuid[]) AS id"
 
-    /// Returns the condition that the id is in that list. PostgreSQL would plan a join again for each batch, and the
-    /// planning takes longer than the batch.
+    /// Returns the condition that the id is in that list. It is not a join, because PostgreSQL would plan a join again
+    /// for each batch, and the planning takes longer than the batch.
     private static func isIn(_ list: SQL) -> SQL { "id = ANY (ARRAY(SELECT id FROM \(list)))" }
 
     /// The maximum lifetime of a draft that no operator has extended. The token of such a draft contains its age, so
