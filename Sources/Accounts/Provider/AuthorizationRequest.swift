@@ -18,8 +18,8 @@ package struct AuthorizationRequest: Hashable, Sendable {
     /// The tag of the first language of `ui_locales` that the flow has; nil if it has none of the first 32
     /// (``Provider/language(of:)``).
     let locale: String?
-    /// When a browser brought the request, by the clock of the database (``Provider/dated(_:_:)``). After a sign-up or
-    /// a recovery for the request, it is the time of that.
+    /// When a browser brought the request, by the clock of the database (``Provider/dated(_:_:)``). After a sign-up for
+    /// the request, it is the time of that sign-up; after a recovery, the beginning of the new session.
     package private(set) var madeAt: Date
     /// Whether the person has created an account for the request.
     private(set) var isAnsweredBySignUp = false

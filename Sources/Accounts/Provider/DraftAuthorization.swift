@@ -1,5 +1,5 @@
-/// The authorization request that has led to a sign-up or a recovery, which ends with the answer to it. The draft
-/// contains it, so it is kept as long as the draft.
+/// The authorization request that has led to a sign-up or a recovery. The person goes on with the request after the
+/// commit. The draft contains it, so it is kept as long as the draft.
 package struct DraftAuthorization: Hashable, Sendable {
     package let request: AuthorizationRequest
     /// The hash of the draft's token when the request was stored. If the draft has another token now, it has moved to
@@ -24,8 +24,8 @@ extension Draft {
     /// Returns the request that the client of the draft goes on with after the commit; nil if the draft has none, or if
     /// the draft has moved to another device since.
     ///
-    /// - Parameter account: the account that the commit has created. The request counts as made at its creation, so the
-    ///   person need not prove again who they are.
+    /// - Parameter account: the account that the commit has created. The request counts as made when the account was
+    ///   created, so the person need not prove again who they are.
     package func authorization(committedAs account: Account) -> AuthorizationRequest? {
         guard let authorization = values.authorization, authorization.tokenHash == tokenHash else { return nil }
         return authorization.request.answered(bySignUpAt: account.createdAt)
@@ -34,8 +34,8 @@ extension Draft {
     /// Returns the request that the client of the draft goes on with after a recovery; nil if the draft has none, or if
     /// the draft has moved to another device since.
     ///
-    /// - Parameter session: the session that the recovery has begun. The request counts as made at its beginning, so
-    ///   the person need not prove again who they are.
+    /// - Parameter session: the session that the recovery has begun. The request counts as made when the session began,
+    ///   so the person need not prove again who they are.
     package func authorization(recoveredBy session: AccountSession) -> AuthorizationRequest? {
         guard let authorization = values.authorization, authorization.tokenHash == tokenHash else { return nil }
         return authorization.request.made(at: session.createdAt).choosing(session.id)
