@@ -37,7 +37,7 @@ struct ForwardAuthHosts: Sendable {
         return contains(Self.host(of: url)) ? url : nil
     }
 
-    /// The host of an address that begins with `https://` or `http://`, with its port.
+    /// The host of a URL that begins with `https://` or `http://`, with its port.
     static func host(of url: String) -> String {
         String(url.drop { $0 != "/" }.dropFirst(2).prefix { !"/?#".contains($0) })
     }

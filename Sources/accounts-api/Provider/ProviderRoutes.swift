@@ -96,7 +96,7 @@ struct ProviderRoutes: Sendable {
     }
 
     /// The application that sends the request. Throws `invalidClient` if it is unknown, if its secret is wrong, or if
-    /// it sends no secret and is not public (RFC 6749 §2.3).
+    /// it sends no secret and is not public (RFC 6749 §2.3). Throws `invalid_request` if it authenticates in two ways.
     private func application(
         of request: Request,
         _ parameters: OAuthParameters

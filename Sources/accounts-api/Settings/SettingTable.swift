@@ -3,7 +3,8 @@ import ArgumentParser
 import Foundation
 import Logging
 
-/// The table of all settings, in the order of the documentation. The service reads no other environment variable.
+/// The table of all settings, in the order of the documentation. The server takes no settings from other environment
+/// variables, except those of libpq, such as `PGPASSFILE`.
 struct SettingTable: Sendable {
     let databaseURL = Setting(
         "DATABASE_URL",
@@ -364,7 +365,8 @@ private func connectionString(_ text: String) throws -> String {
     )
 }
 
-/// The host and the name of the database if the connection string may contain a secret.
+/// Returns the connection string as operators may see it: only the host and the name of the database if it may contain
+/// a secret.
 @Sendable
 private func withoutPassword(_ text: String) -> String {
     // If the text has several `@`, libpq may have taken a part of the password for the host.
@@ -380,8 +382,8 @@ private func withoutCredentials(_ text: String) -> String {
     return text.contains("@") ? server.url.replacing("://", with: "://•••@", maxReplacements: 1) : server.url
 }
 
-/// The flow may be in languages of the file of texts. If that file has mistakes, those of the flow are not known, except that
-/// its file cannot be read.
+/// Reads the flow file, which may have texts in the languages of the texts file. So if the texts file has mistakes, the
+/// only mistake of the flow file that is reported is that it cannot be read.
 @Sendable
 private func flowFile(_ path: String, _ source: SettingSource) throws -> Flow {
     let languages: [Language]

@@ -2,8 +2,8 @@ import Foundation
 import NIOCore
 
 extension Settings {
-    /// Waits until the server can listen on its ports, because a server that it replaces may still close them. Throws
-    /// if that does not happen, so that the server fails before it starts anything.
+    /// Waits until the server can listen on its ports, because a server that it replaces may not have closed them yet.
+    /// Throws if that does not happen, so that the server fails before it starts anything.
     ///
     /// - Parameters:
     ///   - attempts: the maximum number of attempts.

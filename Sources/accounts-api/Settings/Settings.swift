@@ -17,7 +17,7 @@ struct Settings: Sendable {
             do throws(SettingMistakes) {
                 values[setting.name] = try setting.read(from: source)
             } catch {
-                // A setting that depends on another one has its mistakes, too.
+                // A setting that depends on another one throws the mistakes of that one again.
                 mistakes += error.all.filter { !mistakes.contains($0) }
                 temporary += error.temporary
             }

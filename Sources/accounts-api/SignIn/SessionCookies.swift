@@ -25,8 +25,8 @@ struct SessionCookies: Sendable {
 }
 
 extension Answer {
-    /// The answer that ends the session of a client. A browser also deletes the cached pages and the stored data of the
-    /// site.
+    /// The answer to a client whose session has ended. A browser then deletes the cookie of the session, the cached
+    /// pages and the stored data of the site.
     static func signedOut(_ cookies: SessionCookies) -> Answer {
         var answer = Answer(status: .noContent, headers: [.clearSiteData: "\"cache\", \"storage\""])
         answer.headers.append(cookies.session.clear)

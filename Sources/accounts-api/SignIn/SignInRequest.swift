@@ -1,7 +1,7 @@
 import Accounts
 
 /// The body of a request that signs in or changes an account. Each function that reads a member collects a refusal if
-/// the member is missing or invalid.
+/// the member is invalid; each except ``flag(_:)``, also if it is missing.
 struct SignInBody {
     private let body: Answers
     private(set) var refusals: [Refusal]
