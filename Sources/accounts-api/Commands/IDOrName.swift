@@ -15,7 +15,7 @@ struct IDOrName<Item>: Sendable {
     /// username. For the first digits of an id, it writes one only if no id begins with them.
     var isSearch: Bool { id == nil && prefix == nil }
 
-    /// Throws ``Refused`` if several ids begin with the digits.
+    /// Returns a complete id without a search. Throws ``Refused`` if several ids begin with the digits.
     ///
     /// - Parameters:
     ///   - items: what is searched, in the plural.

@@ -16,7 +16,7 @@ struct ListFormat<Item> {
         (self.columns, self.dispensable, self.fields) = (columns, dispensable, fields)
     }
 
-    /// - Parameter now: the time of the database.
+    /// - Parameter now: the time from which the columns of times count, such as "5 min ago".
     func table(of items: [Item], at now: Date) -> Table {
         let rows = items.map { item in columns.map { $0.cell(item, now) } }
         return Table(columns.map(\.name), rows, omittingIfNarrow: dispensable)

@@ -242,7 +242,8 @@ struct Server {
         transport?.shutdown()
     }
 
-    /// Throws if the flow ends more than a tenth of the sign-ups that the servers before have kept.
+    /// Throws if the flow would end more than a tenth of the unfinished sign-ups, unless the operator accepts that. If
+    /// the database cannot count them now, only logs a warning.
     private func checkLoss(_ signups: Signups) async throws {
         let loss: Signups.EndedByFlow
         do throws(DatabaseError) {
@@ -321,7 +322,7 @@ struct Server {
     }
 
     /// Reloads the applications on SIGHUP. Starts a graceful shutdown on the first other signal, after the shutdown delay,
-    /// and exits immediately on a later one.
+    /// and exits immediately on a later one that ``StopSignals`` does not ignore.
     private func handle(
         _ signals: UnixSignalsSequence,
         _ shutdown: ShutdownSignal,

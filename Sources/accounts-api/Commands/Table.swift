@@ -38,7 +38,7 @@ struct Table {
 
     /// The minimum width of a column in a table that is too wide.
     private static let least = 8
-    /// The width for which the last column makes the others shorter.
+    /// The other columns are shortened to give the last one this width, or less if its longest cell is shorter.
     private static let leastOfLast = 20
 
     private let header: [String]

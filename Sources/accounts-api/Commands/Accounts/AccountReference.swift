@@ -12,7 +12,8 @@ struct AccountReference: ExpressibleByArgument, Sendable {
     var text: String { name.text }
     var isSearch: Bool { name.isSearch }
 
-    /// Throws ``NotFound`` if there is no such account, and ``Refused`` if several ids begin with the digits.
+    /// Returns a complete id without a search, so an account with that id need not exist. For any other text, throws
+    /// ``NotFound`` if there is no such account, and ``Refused`` if several ids begin with the digits.
     func find(by admin: Operator) async throws -> ID<Account> {
         try await name.find(by: admin, "accounts", matching: admin.idsBeginning(with:)) { identifier in
             guard let id = try await admin.account(identifier) else { throw notFound }

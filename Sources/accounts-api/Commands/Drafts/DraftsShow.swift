@@ -44,7 +44,7 @@ extension DraftCommands {
 /// Everything that the command shows of one draft.
 struct DraftReport {
     let draft: Draft
-    /// Nil on the board.
+    /// Nil if the draft has ended since it was read.
     let history: DraftHistory?
     /// Nil if the values are sealed.
     let progress: SignupProgress?

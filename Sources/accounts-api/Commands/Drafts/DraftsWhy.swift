@@ -64,7 +64,7 @@ extension Draft {
 
 extension Obstacle.Reason {
     /// The colour of the reason: red if the value belongs to an account or only a new sign-up helps, yellow if the
-    /// person must correct an answer or request a new code.
+    /// person must correct an answer or request a new code, or if the mail with the code was postponed.
     fileprivate var paint: Paint {
         switch self {
         case .missing, .notAnswered, .noCode, .codeNotGiven, .codeWaiting, .sealed: .plain
