@@ -2,8 +2,8 @@ import Accounts
 import Foundation
 import Hummingbird
 
-/// An address or a username that the form of the first page is filled in with. It comes from the link to the page, so it
-/// is only shown: nothing is stored, sent or looked up until the person sends the form.
+/// An address or a username with which the form of the first page or of the sign-in is filled in. It comes from the link
+/// to the page, so it is only shown: nothing is stored, sent or looked up until the person sends the form.
 struct AddressHint {
     let text: String
 
@@ -22,7 +22,7 @@ struct AddressHint {
     /// The text for a query.
     var encoded: String { text.addingPercentEncoding(withAllowedCharacters: ReturnTarget.unreserved) ?? "" }
 
-    /// - Parameter authorization: the request of an application, whose hint counts less than that in the query.
+    /// - Parameter authorization: the request of an application. Its hint is used only if the query has none.
     init?(of request: Request, _ authorization: AuthorizationRequest? = nil) {
         let query = request.uri.queryParameters
         let named = ["login_hint", "email"].lazy.compactMap { query[$0[...]] }.first.map { String($0) }

@@ -29,7 +29,7 @@ struct RequestScope: RequestContext {
     var answers = Answers()
     var draft: Draft?
     var session: AccountSession?
-    /// A form with files, whose body is read only after the draft is found; nil if the body is of another type.
+    /// A form with files, whose body ``Uploads`` reads later; nil if the body is of another type.
     var formWithFiles: FormWithFiles?
     var field: Field?
 

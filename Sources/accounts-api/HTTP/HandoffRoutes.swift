@@ -25,7 +25,8 @@ struct HandoffRoutes: Sendable {
     }
 
     /// Shows the page to which the link in the mail leads. The token is in the fragment of the link, which browsers do
-    /// not send: the script of the page posts it, and a person without script types it. The answer is always HTML.
+    /// not send: the script of the page posts it, and a person without script types it. The page is HTML for every
+    /// `Accept`.
     ///
     /// Mails of earlier versions have the token in the query.
     @Sendable func askToResume(_ request: Request, _ context: RequestScope) async throws -> Response {
@@ -39,7 +40,8 @@ struct HandoffRoutes: Sendable {
         return try await pages.response(confirmation(of: link, context), in: context.language)
     }
 
-    /// Whether this browser has resumed the sign-up by this link already.
+    /// Whether this browser has the sign-up of a link that is no longer valid, probably because it has resumed the
+    /// sign-up by this link.
     func wasResumedHere(_ link: Token<Draft>, _ context: RequestScope) async throws -> Bool {
         guard let token = context.credentials.token(of: Draft.self), token.id == link.id,
             try await signups.maskedAddress(of: link) == nil

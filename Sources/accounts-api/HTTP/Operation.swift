@@ -77,7 +77,7 @@ struct Operation: Sendable {
         case answers, someAnswers
         /// New values for a step that people may change in their account.
         case edits
-        /// The form of a page. The OpenAPI description has no schema for it.
+        /// The form of a page. The OpenAPI description does not list its members.
         case form(secretMembers: Set<String>)
         case image
     }
@@ -172,7 +172,7 @@ extension Operation.Act {
 }
 
 extension Operation {
-    /// All problems that the operation may answer with.
+    /// The problems that the operation may answer with, without those about the length of the URI and of the header.
     var problems: [Problem.Slug] {
         var all: [Problem.Slug] = [.internal, .unavailable]
         if act.isHealth { return all + act.problems }

@@ -3,13 +3,14 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// An error as clients see it: `application/problem+json` (RFC 9457). Its text never contains user input.
+/// An error as clients see it: `application/problem+json` (RFC 9457). Its `detail` never contains user input.
 struct Problem: Error {
     let slug: Slug
     let detail: String
     var members: [JSON.Member] = []
     var headers: HTTPFields = [:]
-    /// The name of the rate limit that is exceeded; nil for any other problem.
+    /// The name of the rate limit that is exceeded; nil if there is none. Too many requests at the same time exceed no
+    /// rate limit, although the problem is `rate-limited`.
     var limit: String?
 
     typealias Slug = ProblemKind

@@ -85,8 +85,8 @@ extension FlowSite {
         return response
     }
 
-    /// The response to the first step of a draft that has just been started. Returns a problem page instead of throwing,
-    /// because the response must carry the cookie of the draft.
+    /// The response to the answers to the first step. Returns a problem page instead of throwing, because the response
+    /// must carry the cookie of a draft that has just been started.
     func submit(
         _ answers: Answers,
         to step: Step,

@@ -25,7 +25,7 @@ struct Routes: Sendable {
     /// The hosts and keys of forward authentication; nil if it is not configured. Then its paths do not exist.
     let forwardAuth: ForwardAuth?
     private let documents = Documents()
-    /// The requests of each client that are being answered.
+    /// Limits how many requests of each client are being answered at the same time.
     private let clientLimiter = ConcurrencyLimiter(perClient: 50)
 
     init(
@@ -305,7 +305,8 @@ extension Routes {
         }
     }
 
-    /// A browser that opens the path of a form, such as a phone that restores its tabs, is led to the page of the form.
+    /// Answers all other methods at the path with 405. A browser that gets the path of a form, such as a phone that
+    /// restores its tabs, is redirected to the page of the form instead.
     ///
     /// - Parameter pages: the paths of all pages.
     private func refuseOtherMethods(

@@ -31,7 +31,7 @@ struct SecurityEvent: Sendable {
         limit = problem.limit
     }
 
-    /// Returns nil for an error that has another cause than a wrong secret.
+    /// Returns nil for an error that has another cause than a failed authentication of the application.
     init?(_ error: OAuthError) {
         guard error.isUnauthenticated else { return nil }
         (kind, limit) = (.applicationRefused, nil)

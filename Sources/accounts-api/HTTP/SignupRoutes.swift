@@ -28,7 +28,7 @@ struct SignupRoutes: Sendable {
         return answer
     }
 
-    /// Continues the open draft of the request's token, which has no new token, or starts another one.
+    /// Returns the open draft of the request's token. If there is none, starts a draft, and returns it with its token.
     func begin(
         _ body: StartRequest,
         _ context: RequestScope,

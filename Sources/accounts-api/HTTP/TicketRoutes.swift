@@ -9,8 +9,8 @@ struct TicketRoutes: Sendable {
     private var signups: Signups { site.signups }
     private var signupRoutes: SignupRoutes { site.signupRoutes }
 
-    /// Shows the page to which the link in the mail leads. Mail scanners open links, so this changes nothing. The
-    /// answer is always HTML.
+    /// Shows the page to which the link in the mail leads. Mail scanners open links, so this changes nothing. The page
+    /// is HTML for every `Accept`.
     @Sendable func askToRedeem(_ request: Request, _ context: RequestScope) async throws -> Response {
         guard let ticket = request.uri.queryParameters["ticket"].flatMap({ Ticket(String($0)) }) else {
             // A mail program may have cut the link.
@@ -26,7 +26,8 @@ struct TicketRoutes: Sendable {
         return site.pages.response(page, in: context.language)
     }
 
-    /// Whether the draft has nothing but the address of the ticket, so that its person loses nothing.
+    /// Whether the draft is for the address of the ticket and has no proved address. Then its person probably loses
+    /// nothing, because the steps after the code are still locked.
     ///
     /// - Parameter address: the masked address of the ticket; nil if the ticket is invalid.
     private func hasOnlyAddress(_ draft: Draft, _ address: String?) -> Bool {

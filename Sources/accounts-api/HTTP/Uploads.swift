@@ -46,8 +46,8 @@ struct Uploads: Sendable {
         }
     }
 
-    /// Does the same for a request that changes an account. If the body is not a form with files, calls `handle` at
-    /// once, because ``BodyReader`` has read it.
+    /// Does the same for a request that changes an account, without a check of the step. If the body is not a form with
+    /// files, calls `handle` at once, because ``BodyReader`` has read it.
     func withAnswers<Value>(
         of request: Request,
         _ context: SessionContext,
@@ -61,7 +61,7 @@ struct Uploads: Sendable {
         }
     }
 
-    /// Like ``withAnswers(in:of:to:_:handle:)`` of a draft, for the form of the first step, which starts a draft.
+    /// Like ``withAnswers(in:of:_:handle:)``, for the form of the first step, which starts a draft.
     func withAnswers<Value>(
         in form: FormWithFiles,
         of request: Request,

@@ -1,8 +1,8 @@
 import HTTPTypes
 import Hummingbird
 
-/// Adds the CORS headers. Scripts of the sites in `ALLOWED_ORIGINS` may read all answers, scripts of applications may
-/// read some of them (see ``ApplicationCORS``). Answers to other sites have no CORS headers.
+/// Adds the CORS headers. Scripts of the sites in `ALLOWED_ORIGINS` may read all answers. Scripts of applications may
+/// read some, and scripts of all sites a few public documents (see ``ApplicationCORS``).
 struct CORS: RouterMiddleware {
     let allowedOrigins: Set<String>
     let applications: ApplicationCORS

@@ -16,7 +16,8 @@ struct StepLookup: RouterMiddleware {
     }
 }
 
-/// Takes the first step for the step of a page that starts a draft.
+/// Sets the first step as the step of a request with which a page starts a draft, because the page may send the answers
+/// to it along.
 struct FirstStepLookup: RouterMiddleware {
     /// Nil if the first page has no form of a step.
     let step: Step?
