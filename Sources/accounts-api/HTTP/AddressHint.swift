@@ -2,8 +2,8 @@ import Accounts
 import Foundation
 import Hummingbird
 
-/// An address or a username with which the form of the first page or of the sign-in is filled in. It comes from the link
-/// to the page, so it is only shown: nothing is stored, sent or looked up until the person sends the form.
+/// An address or a username that is filled in on the first page or on a page of the sign-in. It comes from the link to
+/// the page, so it is only shown: nothing is stored, sent or looked up until the person sends the form.
 struct AddressHint {
     let text: String
 

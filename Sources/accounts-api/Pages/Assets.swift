@@ -114,8 +114,8 @@ struct Assets: Sendable {
         PackageResources.start_js,
     ]
 
-    /// Joins the parts without indentation, empty lines and lines that are comments, which would be a quarter of what a
-    /// browser loads. It does not parse JavaScript, so no string of the script may span lines.
+    /// Joins the parts without indentation, empty lines and lines that are comments, which are more than a quarter of
+    /// the parts. It does not parse JavaScript, so no string of the script may span lines.
     static func joinScript(_ parts: [[UInt8]]) -> String {
         let lines = parts.flatMap { String(decoding: $0, as: UTF8.self).split(separator: "\n") }
         let statements = lines.map { $0.drop { $0 == " " } }.filter { !$0.isEmpty && !$0.hasPrefix("//") }

@@ -2,7 +2,7 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// The request that a page answers, as far as every page depends on it.
+/// The parts of the request that every page depends on.
 struct PageRequest: Sendable {
     /// The request that is being answered.
     @TaskLocal static var current: PageRequest?
@@ -14,7 +14,8 @@ struct PageRequest: Sendable {
 
     init(_ request: Request) {
         isRead = [.get, .head].contains(request.method)
-        // The forms of this service only: the origin check refuses those of others.
+        // Usually that is a page of this service, because the origin check refuses the forms of most other sites. Its
+        // host is dropped, so the address cannot lead to another site.
         let referer = request.headers[.referer]?.split(separator: "://", maxSplits: 1).last?.drop { $0 != "/" }
         let address = isRead ? Substring(request.uri.string) : referer
         self.address = address.flatMap { PageAddress(Self.withoutLanguage($0)) }?.text

@@ -9,7 +9,7 @@ extension Pages {
         }
     }
 
-    /// The first page, as the browser has asked for it.
+    /// The first page, with the destination and the address in the query of the request.
     func first(_ request: Request, notice: Word?, after problem: Problem? = nil, in language: Language) -> Page {
         let ticket = request.uri.queryParameters["request"].map { String($0) }
         let hint = AddressHint(of: request, ticket.flatMap { provider?.request(ticket: $0) })
@@ -30,8 +30,8 @@ extension Pages {
         return Answers([.init(field.name, .json(.string(hint.text)))])
     }
 
-    /// The first page, if there is no sign-up or the sign-up has ended: the form of the first step. The form that it
-    /// sends starts the sign-up, so a page that is only read writes nothing.
+    /// The first page, if there is no sign-up or the sign-up has ended: the form of the first step. Only sending the
+    /// form starts a sign-up, so reading the page writes nothing.
     ///
     /// - Parameters:
     ///   - problem: why there is no sign-up, or why it could not start.

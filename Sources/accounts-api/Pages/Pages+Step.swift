@@ -221,8 +221,8 @@ private struct StepForm {
         return errors(of: field.name).contains { $0["params"]?["final"] == true }
     }
 
-    /// The message about a code that takes no more guesses; nil if there is none. The draft was read before the guess
-    /// that is refused.
+    /// The message about a code that takes no more guesses; nil if the code takes more. The draft was read before the
+    /// refused guess and does not count it, so the refusal may be the first to say that no guess is left.
     private func exhaustion(of field: Field) -> String? {
         let message = { (params: [String: JSON]) in
             Refusal(field.name, .codeExhausted, params).message(in: language, of: context.flow)

@@ -44,7 +44,8 @@ async function checkAndShow(field, moment) {
   if (field.isEmpty || !field.liveCheck) return updateNext();
   if (field.isAccepted) {
     showConfirmationField(field);
-    // The value was checked before. After the pause, it may still have to be written in its canonical form.
+    // The value was checked before. When the person leaves the field or sends the step, it is also written in its
+    // canonical form.
     if (moment === "pause" || !field.canonical) return updateNext();
   }
   const checkedJSON = field.json;

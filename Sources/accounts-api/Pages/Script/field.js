@@ -22,7 +22,8 @@ class Field {
     this.liveCheck = hasDraft ? dataset.liveCheck : undefined;
     this.isSecret = "secret" in dataset;
     this.isRetyped = "retype" in dataset;
-    /// The name of the field whose value this one repeats. Without a draft, nothing tells when to ask for it.
+    /// The name of the field whose value this one repeats. Undefined without a draft: no live check then says when to
+    /// show this field.
     this.confirms = hasDraft ? dataset.confirms : undefined;
     this.isRequired = (!!this.control?.required || "required" in dataset) && !("set" in dataset);
     this.isRefused = !!this.message?.textContent;
@@ -93,7 +94,7 @@ class Field {
   refuse(text) {
     this.isRefused = true;
     this.mark(text);
-    // Whoever hears the text may be at another field. Some texts name their field themselves.
+    // The person may be at another field when a screen reader says the text. Some texts name their field themselves.
     announce(text.includes(this.label) ? text : `${this.label}: ${text}`);
   }
 

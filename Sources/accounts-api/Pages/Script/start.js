@@ -9,8 +9,8 @@ function cameBack() {
   return usedBackLink || performance.getEntriesByType("navigation")[0]?.type === "back_forward";
 }
 
-/// Moves the focus to the first field that is refused, or else to the first that is empty. A person who comes back to a complete step begins at its
-/// heading.
+/// Moves the focus to the first field that is refused, or else to the first that is empty. A person who comes back to a
+/// complete step begins at its heading.
 function focusFirstField() {
   const refused = fields.find((field) => field.isRefused);
   // A person who edits the account chooses what to change.
@@ -86,13 +86,13 @@ function startFragmentForm(form) {
   if (takeFragment(form)) one(".field", form).hidden = true;
 }
 
-/// The tab remembers as whom the person signs in, because the way may lead over a mailed code. The page that asks for the
-/// password after it is filled in with that.
+/// The tab remembers the identifier that the person has typed, because the sign-in may need a mailed code first. After
+/// the code, the page that asks for the password is filled in with the identifier.
 function rememberIdentifier(input) {
   const key = "sign-in";
   if (location.search.startsWith("?known")) {
     input.value ||= sessionStorage.getItem(key) ?? "";
-    // The browser first moves the focus to the field that the page names.
+    // The browser first moves the focus to the field with `autofocus`.
     if (input.value) requestAnimationFrame(() => one("[type=password]", input.form)?.focus());
   }
   sessionStorage.removeItem(key);
@@ -105,8 +105,8 @@ function showMoment(element) {
   element.textContent = format.format(new Date(element.dateTime));
 }
 
-// After a refused form, a reload shows the page again instead of sending the form again. New recovery codes are shown only
-// once, so the browser asks before it leaves them.
+// After a refused form, a reload gets the page again instead of sending the form again. The exception is a page with
+// new recovery codes, which are shown only once: there the browser asks before it reloads.
 const isRefusedForm = form?.action === location.href || location.pathname === "/account/authenticator";
 if (isRefusedForm && !document.getElementById("codes")) history.replaceState(null, "");
 announceNews();
