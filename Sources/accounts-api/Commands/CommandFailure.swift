@@ -15,8 +15,8 @@ struct CommandFailure {
     let code: Code
     let message: String
     let exit: Int32
-    /// The text that is printed without `--json`. For a usage error, it also shows the usage of the command or names the
-    /// help that shows it.
+    /// The text that is printed without `--json`. For a usage error, it also shows the usage of the command, or names
+    /// the help that shows it.
     let text: String
 
     /// - Parameters:
