@@ -36,10 +36,10 @@ struct Table {
         }
     }
 
-    /// The minimum width of a column in a table that is too wide.
-    private static let least = 8
+    /// No column is shortened to less than this width.
+    private static let minimumWidth = 8
     /// The other columns are shortened to give the last one this width, or less if its longest cell is shorter.
-    private static let leastOfLast = 20
+    private static let preferredLastWidth = 20
 
     private let header: [String]
     private let rows: [[Cell]]
@@ -67,17 +67,17 @@ struct Table {
             widths = self.widths(\.brief)
             let last = columns[columns.count - 1]
             let natural = widths[last]
-            widths[last] = min(natural, Self.leastOfLast)
+            widths[last] = min(natural, Self.preferredLastWidth)
             for name in dispensable where Self.width(columns, widths) > limit {
                 columns.removeAll { header[$0] == name }
             }
             while Self.width(columns, widths) > limit,
                 let widest = columns.dropFirst().dropLast().max(by: { widths[$0] < widths[$1] }),
-                widths[widest] > Self.least
+                widths[widest] > Self.minimumWidth
             {
                 widths[widest] -= 1
             }
-            widths[last] = min(natural, max(Self.least, widths[last] + limit - Self.width(columns, widths)))
+            widths[last] = min(natural, max(Self.minimumWidth, widths[last] + limit - Self.width(columns, widths)))
             return lines(columns, widths, \.brief, inColours)
         }
         return lines(columns, widths, \.text, inColours)

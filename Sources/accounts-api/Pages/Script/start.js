@@ -107,8 +107,8 @@ function showMoment(element) {
 
 // After a refused form, a reload gets the page again instead of sending the form again. The exception is a page with
 // new recovery codes, which are shown only once: there the browser asks before it reloads.
-const isRefusedForm = form?.action === location.href || location.pathname === "/account/authenticator";
-if (isRefusedForm && !document.getElementById("codes")) history.replaceState(null, "");
+const mayBeRefusedForm = form?.action === location.href || location.pathname === "/account/authenticator";
+if (mayBeRefusedForm && !document.getElementById("codes")) history.replaceState(null, "");
 announceNews();
 all("[data-until], [data-period]").forEach(startClock);
 all("[data-resend]").forEach(waitToResend);
