@@ -42,8 +42,8 @@ extension Control {
 }
 
 extension Control {
-    /// The values of `autocomplete` that a flow file may use: the autofill field names of HTML, except those of payment
-    /// cards, because no sign-up should ask for a card.
+    /// The values of `autocomplete` that a flow file may use: `off`, `on`, and the autofill field names of HTML. Those
+    /// of payments are missing, because no sign-up should ask for a card, and so are the two parts of `tel-local`.
     static let autocompletes = [
         "off", "on", "name", "honorific-prefix", "given-name", "additional-name", "family-name", "honorific-suffix",
         "nickname", "username", "new-password", "current-password", "one-time-code", "organization-title",

@@ -142,8 +142,9 @@ package protocol FieldActs: Sendable {
     /// The latest code that the service has mailed for this field; nil if there is none.
     func sentCode(_ field: Field, in draft: Draft) -> SentCode?
 
-    /// Called by `drafts why` for a field that is not complete. Returns the reason, for example that the code has
-    /// expired, or nil if the reason is that the value is missing or that the rules refuse the stored value.
+    /// Returns the reason why a field is not complete, for example that the code has expired; nil if the reason is that
+    /// the value is missing or that the rules refuse the stored value. Called by the commands that explain a draft,
+    /// such as `drafts why`, for fields that are not complete, and by the page of a step for each of its fields.
     func obstacle(_ field: Field, in context: ValidationContext) -> Obstacle.Reason?
 
     /// Called by `keys rotate` for each unfinished draft with a value in this field. Returns the statements that

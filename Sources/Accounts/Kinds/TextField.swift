@@ -129,8 +129,8 @@ extension String {
         return String(decoding: bytes[..<count], as: UTF8.self)
     }
 
-    /// True if at most thirty scalars in a row have a combining class (Unicode Standard Annex 15 §13). No language needs
-    /// more, and normalisation sorts such marks in quadratic time.
+    /// True if at most thirty scalars in a row have a combining class other than 0 (Unicode Standard Annex 15 §13). No
+    /// language needs more, and normalisation sorts such marks in quadratic time.
     fileprivate var isStreamSafe: Bool {
         if isASCII { return true }
         var run = 0

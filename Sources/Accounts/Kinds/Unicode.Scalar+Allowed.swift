@@ -1,5 +1,6 @@
 extension Unicode.Scalar {
-    /// False for controls, noncharacters, line separators, and characters that change the writing direction.
+    /// False for controls, noncharacters, line separators, and characters that begin or end a run of text in another
+    /// writing direction. True for the single marks of a direction, such as U+200E.
     package var isAllowedInLine: Bool {
         switch value {
         case 0..<0x20, 0x7F...0x9F: false

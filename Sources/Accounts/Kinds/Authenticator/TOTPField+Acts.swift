@@ -86,8 +86,8 @@ extension TOTPField {
     package func masked(_ value: Authenticator) -> String { "set" }
     package func revealed(_ value: Authenticator) -> String { "set" }
 
-    /// If there is an authenticator: the path of the form that removes it, and whether the person may go on without
-    /// another one. Otherwise: whether the person may leave the field empty.
+    /// If there is an authenticator: the path of the form that removes it, and whether the step is optional, so that
+    /// the form may offer to go on without another one. Otherwise: whether the person may leave the field empty.
     package func templateMembers(_ form: FormField) -> [JSON.Member] {
         guard form.shown != .null else {
             return [.init("is_optional", .bool(form.step.isOptional || !form.field.isRequired))]
@@ -99,6 +99,6 @@ extension TOTPField {
 
     package func reviewText(_ shown: JSON, in language: Language) -> String { language.messages.text(.isOn) }
     package var missingText: Word { .isOff }
-    /// The label asks for a code, which the person has not kept.
+    /// The label of the field asks for a code, but the review shows whether there is an authenticator.
     package var reviewLabel: Word? { .authenticator }
 }

@@ -134,7 +134,8 @@ extension Signups {
     /// it.
     package func addressMark(at step: Step, of draft: Draft) -> String? { addressMarks(at: step, of: draft).first }
 
-    /// Whether the code of the step is still mailed to the address of that mark. Any key of the ring may have made it.
+    /// Whether the mark is that of the address to which the code of the step is mailed now. Any key of the ring may
+    /// have made the mark.
     package func isCurrent(addressMark: String, at step: Step, of draft: Draft) -> Bool {
         addressMarks(at: step, of: draft).contains(addressMark)
     }

@@ -12,8 +12,9 @@ package struct CodeField: FieldKind {
     /// The number of digits of a code.
     package let digits: Int
     package let lifetime: Duration
-    /// The maximum number of guesses at one code. All codes of a draft together have ``Proof/maximumFailures``, a code of a
-    /// sign-in has ``PendingSignIn/maximumAttempts``, and all codes to an address have `guessesForAddress` in ``Limits``.
+    /// The maximum number of guesses at one code. All codes of a draft for this field together have
+    /// ``Proof/maximumFailures``, a code of a sign-in has ``PendingSignIn/maximumAttempts``, and all codes to an
+    /// address have `guessesForAddress` in ``Limits``.
     package let attempts: Int
     /// The minimum time between two codes to the same address.
     package let resendAfter: Duration

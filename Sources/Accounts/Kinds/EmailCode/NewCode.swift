@@ -6,8 +6,8 @@ extension Signups {
     /// If a sign-up or a change of address names an address that has an account, no code can be correct, and the mail
     /// is a notice to its owner, at most once an hour. If a recovery names an address without an account, no code can be
     /// correct, and no mail is sent. Everything else is the same, so that responses do not reveal which addresses have
-    /// an account. Response times must not reveal it either: every address consumes the limit of an hour and gets a row in the
-    /// outbox, even if no mail is sent.
+    /// an account. Response times must not reveal it either, so every address consumes an hourly limit and gets a row
+    /// in the outbox, even if no mail is sent.
     ///
     /// - Parameter previousGeneration: the generation of the previous code; nil if there was none.
     func newCode(

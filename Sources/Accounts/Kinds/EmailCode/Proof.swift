@@ -33,6 +33,7 @@ package struct Proof: Sendable {
         .seconds(max(0, code.resendAfter.seconds - Int(now.timeIntervalSince(sentAt).rounded(.down))))
     }
 
-    /// The number of wrong codes after which the draft gets no further code (NIST SP 800-63B §3.2.2 permits up to 100).
+    /// The number of wrong codes after which the draft gets no further code for the field (NIST SP 800-63B §3.2.2
+    /// permits up to 100).
     package static let maximumFailures = 25
 }

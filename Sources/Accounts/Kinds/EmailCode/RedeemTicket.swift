@@ -1,7 +1,7 @@
 internal import Foundation
 
 package enum RedeemError: Error {
-    /// The ticket was used, has expired, or was never mailed.
+    /// The ticket was used, has expired, was never mailed, or cannot be used in this flow.
     case invalidTicket
     /// This server has no key that decrypts the address of the ticket. Another server of this service may have the key.
     case unreadable(ID<Ticket>)

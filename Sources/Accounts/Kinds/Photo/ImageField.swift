@@ -1,5 +1,5 @@
-/// A field for an image file. The service converts the file to a ``Photo`` and stores only that. The file never is in
-/// JSON.
+/// A field for an image file. The service converts the file to a ``Photo`` and stores only that. JSON never contains
+/// the file.
 package struct ImageField: FieldKind {
     package typealias Value = StoredPhoto
     package typealias Input = UploadedFile
