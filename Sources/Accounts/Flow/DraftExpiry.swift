@@ -8,8 +8,8 @@ package struct DraftExpiry: Sendable {
     package let absolute: Duration
 
     /// The lifetimes of a draft that changes an account. They leave time to find the mail with the code and to open the
-    /// authenticator app. They are short, because whoever comes to a browser in which a recovery is open could choose the
-    /// password.
+    /// authenticator app. They are short, because every person who uses a browser in which a recovery is open can
+    /// choose the password.
     static let ofChange = DraftExpiry(idle: .seconds(1800), absolute: .seconds(3600))
 
     private init(idle: Duration, absolute: Duration) {

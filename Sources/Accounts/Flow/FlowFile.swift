@@ -265,8 +265,8 @@ extension Flow {
         )
     }
 
-    /// - Parameter hasAllEarlier: whether the position has all earlier fields; if not, what the kind says of the others is
-    ///   not checked.
+    /// - Parameter hasAllEarlier: whether `position` has all earlier fields. It lacks those with mistakes, and then the
+    ///   kind does not check the position.
     private static func check(
         _ name: String,
         _ kind: any FieldKind,

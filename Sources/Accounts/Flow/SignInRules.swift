@@ -20,7 +20,7 @@ package struct SignInRules: Sendable {
         let fields = steps?.flatMap(\.fields) ?? []
         let hasPassword = fields.contains { $0.kind.takesSecret && $0.kind.repeatedField == nil }
         let hasAddress = fields.contains { $0.isIdentifier && type(of: $0.kind).name == EmailField.name }
-        // First, so that a mistake in `sign_in` does not make this key an unknown one.
+        // Reads `after_commit` before a mistake in `sign_in` can throw: an unread key is reported as unknown.
         startsSessionAtCommit = try entry.word("after_commit", among: ["session", "none"]) != "none"
         if let node = entry.node("sign_in") {
             let names = (node.sequence ?? []).compactMap { $0.scalar?.string }

@@ -10,7 +10,7 @@ package struct YAMLEntry {
     private var languages: [Language]
     /// The languages that a text may have.
     private var known: [Language]
-    /// The texts that a language of a file of texts lacks, in this entry and those below it.
+    /// The texts that a language of a file of texts lacks, in all entries of the file that were read so far.
     private(set) var gaps = TextGaps()
     private(set) var mistakes = YAMLMistakes()
     private let values: [String: Node]
@@ -80,7 +80,8 @@ package struct YAMLEntry {
         return text
     }
 
-    /// The error that a key is missing, or that a key that is written almost like it is unknown.
+    /// Returns the error for a missing key: that it is missing or, if the mapping has an unread key with almost the
+    /// same spelling, that this other key is unknown.
     mutating func missing(_ key: String) -> YAMLFileError {
         guard let similar = key.similar(among: unread) else { return error("\"\(key)\" is missing") }
         unread.remove(similar)
@@ -143,8 +144,8 @@ package struct YAMLEntry {
     }
 
     /// Reads one text for each language of the flow. If the flow has one language, the value may be the text itself. If
-    /// the text in a language is missing, `TEXTS_FILE` may translate the English text, or the one in the first language.
-    /// If it adds the language and does not translate the text, the text itself is shown.
+    /// the text in a language is missing, `TEXTS_FILE` may translate the English text, or else the text in the first
+    /// language. If that file has added the language but does not translate the text, pages show the text untranslated.
     ///
     /// - Parameter allowsLineBreaks: whether a text may have several lines.
     package mutating func texts(
@@ -275,8 +276,8 @@ package struct YAMLEntry {
 }
 
 extension String {
-    /// The word among others that is most like this one, up to two letters that differ, or one in a short word; nil if
-    /// there is none.
+    /// Returns the most similar of the words; nil if none is similar. Two letters may differ, or one if either word has
+    /// at most four letters.
     fileprivate func similar(among words: Set<String>) -> String? {
         words.sorted().map { (word: $0, distance: distance(to: $0)) }
             .filter { $0.distance <= (Swift.min(count, $0.word.count) > 4 ? 2 : 1) }
