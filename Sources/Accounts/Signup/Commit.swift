@@ -20,7 +20,7 @@ package enum CommitError: Error {
 /// The result of a commit.
 package struct Commit: Sendable {
     package let account: Account
-    /// Whether this call has created the account.
+    /// True if this call has committed the draft, false if an earlier call had done so.
     package let isNew: Bool
     /// The session that the commit has started; nil if the commit starts none, or if a repeated commit cannot return it
     /// any more.

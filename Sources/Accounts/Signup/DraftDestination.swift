@@ -1,8 +1,9 @@
-/// Where a person goes after the commit of a draft. It lies in the draft, so it survives everything that the draft survives.
+/// The application or page to which a person goes after the commit of a draft. The draft stores it, so it is kept, for
+/// example, when the person continues on another device.
 package enum DraftDestination: Sendable {
     /// The application that has sent the request.
     case application(AuthorizationRequest)
-    /// A page of a host behind a proxy, which was checked to be one.
+    /// The URL of a page on a host behind a proxy. It was checked to be the URL of such a page.
     case page(String)
 }
 
@@ -20,7 +21,7 @@ extension Values {
 }
 
 extension Draft {
-    /// Whether the draft has this destination already; a request may have been made at another time.
+    /// Whether the draft already has this destination. Ignores the time at which an application has made its request.
     fileprivate func leads(to destination: DraftDestination) -> Bool {
         switch destination {
         case .application(let request): authorizes(request)
@@ -30,7 +31,8 @@ extension Draft {
 }
 
 extension Signups {
-    /// Keeps the destination in the open draft. A later one replaces it.
+    /// Stores the destination in the open draft, in place of an earlier one. Does nothing if the draft has reached its
+    /// maximum number of revisions.
     package func remember(_ destination: DraftDestination, in draft: Draft) async throws(SubmitError) {
         _ = try await retryingInTurn(draft) { (draft) throws(SubmitError) -> Draft? in
             guard draft.account == nil else { throw .committed }

@@ -31,7 +31,8 @@ extension Signups {
     /// The ids that ``rememberEnded(_:)`` has stored in the current transaction.
     static let ended: SQL = "current_setting('signup.ended')::uuid[]"
 
-    /// The statements that delete what belongs to the ended drafts, and their mail that is still waiting.
+    /// The statements that delete what belongs to the ended drafts, and their waiting mail with a code or a link.
+    /// Waiting notices to owners of accounts stay.
     static let deleteBelongings = deleteRows(
         andMails: "\(mailsWithLinks) UNION ALL SELECT mail FROM proofs WHERE draft = ANY (\(ended))"
     )

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// The form of the first step, which is shown before there is a draft. Its text makes the draft that the form starts the
-/// same each time that the form is sent.
+/// The form of the first step, which is shown before there is a draft. A form that is sent again starts the same draft,
+/// because the token of the draft is derived from the text of the form.
 ///
-/// The draft gets the id of the form, but not its secret: the token is derived with the keys of the servers, so it cannot
-/// be computed from the form, and the form not from the id, which is in logs.
+/// The derivation needs the keys of the servers, so nobody can compute the token from the form. The draft has the id of
+/// the form, which is in logs. The text of the form also contains a secret, so nobody can compute it from the id.
 package struct FirstForm: Sendable {
     private let seed: Token<Draft>
 
@@ -18,7 +18,7 @@ package struct FirstForm: Sendable {
 
     package var text: String { seed.text }
 
-    /// Whether the form still starts the draft of its id. The partition of an older one may have been dropped.
+    /// Whether the form still starts the draft with its id. For an older id, the partition may have been dropped.
     var isRecent: Bool { abs(seed.id.madeAt.timeIntervalSinceNow) < 3600 }
 
     /// The token of the draft under each key of the ring; the first one is for a new draft.

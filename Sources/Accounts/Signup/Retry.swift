@@ -20,7 +20,7 @@ extension Signups {
     ///
     /// Within this process, these acts on one draft run one after another, so each of several parallel requests costs
     /// one read and one write. If too many wait already, or the deadline of the request passes first, the error is
-    /// `contended`. Other servers, a cancel and a hand-off to another device can still interfere.
+    /// `contended`. Other servers, a cancel and a link that is opened on another device can still interfere.
     func retryingInTurn<Result, Failure: RetriedActError>(
         _ draft: Draft,
         _ act: (Draft) async throws(Failure) -> Result?

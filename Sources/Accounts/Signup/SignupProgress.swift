@@ -3,9 +3,9 @@ package struct SignupProgress: Sendable {
     package let states: [StepName: StepState]
     /// The steps that the person goes through: all but those that are omitted.
     package let steps: [Step]
-    /// The first step that is required and incomplete, or optional and unanswered; nil if only the review is left.
+    /// The first step that is neither complete nor skipped; nil if only the review is left.
     package private(set) var next: Step?
-    /// The required fields without a valid value, in all steps.
+    /// The required fields without a valid value, in all steps that are neither optional nor omitted.
     package private(set) var missing: [FieldName]
     package let done: Int
     package let total: Int
@@ -44,7 +44,8 @@ package struct SignupProgress: Sendable {
         total = steps.count { !$0.isOptional }
     }
 
-    /// Whether an earlier required step is incomplete: ``StepState/locked`` without computing the other states.
+    /// Whether the step is omitted or an earlier required step is incomplete: ``StepState/locked`` without computing
+    /// the other states.
     static func isLocked(_ step: Step, in context: ValidationContext) -> Bool {
         context.omits(step)
             || context.steps.prefix { $0.name != step.name }

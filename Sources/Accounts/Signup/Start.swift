@@ -68,7 +68,8 @@ extension Signups {
         return (draft, token)
     }
 
-    /// Inserts the draft, and returns it with the times of the database; nil if there is or was a draft of its token.
+    /// Inserts the draft, and returns it with the times of the database; nil if ``insert(_:when:)`` inserts nothing
+    /// because of an earlier draft.
     private func store(_ draft: Draft) async throws(StartError) -> Draft? {
         var draft = draft
         let limits = charges(.starts, of: network)
@@ -124,7 +125,7 @@ extension Signups {
     }
 
     /// Returns a statement that inserts a new draft, and selects the time of the database and the expiry of the draft. The
-    /// statement inserts nothing if its token has or had a draft.
+    /// statement inserts nothing if its token has a draft, or if `endings` has the reason why that draft ended.
     func insert(_ draft: Draft, when condition: SQL) -> SQL {
         let digest = identifyingAddress(in: draft.values).map { addressDigests($0)[0] }
         return """

@@ -22,7 +22,7 @@ package enum SubmitError: Error {
 package struct Outcome: Sendable {
     package let draft: Draft
     package let cleared: [FieldName]
-    /// The recovery codes if an authenticator was set up; they are shown only once.
+    /// The new recovery codes, for example of an authenticator that the act has set up; empty if there are none.
     package var recoveryCodes: [RecoveryCode] = []
 }
 
@@ -142,8 +142,8 @@ extension Signups {
         return draft
     }
 
-    /// Returns the limit for a draft that has reached its maximum number of revisions. The wait ends when the draft
-    /// expires, because waiting does not help.
+    /// Returns the limit for a draft that has reached its maximum number of revisions. Waiting does not help, so the
+    /// wait that is reported lasts until the draft expires.
     private func revisions(of draft: Draft) -> LimitReached {
         let left = Duration.seconds(max(1, Int(draft.expiresAt.timeIntervalSince(draft.now))))
         return reached("revisions", Limit(flow.limits.revisions, per: flow.expiry.absolute), wait: left)
