@@ -50,8 +50,8 @@ final class ImageProcess: Sendable {
         }
     }
 
-    /// Starts the process with the descriptor as its standard input and output and with no other descriptor. Closes the
-    /// descriptor here.
+    /// Starts the process with the descriptor as its standard input and output, with /dev/null as its standard error,
+    /// and with no other descriptor. Closes the descriptor here.
     private func start(with descriptor: Int32) throws(ImageError) -> Int32 {
         defer { close(descriptor) }
         var argumentPointers = ([program] + arguments).map { strdup($0) } + [nil]

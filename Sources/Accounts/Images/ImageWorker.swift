@@ -7,9 +7,9 @@ internal import Foundation
 /// The decoders may have bugs that a malicious image exploits, so the process runs in a sandbox. The server starts it
 /// without environment variables, except LD_LIBRARY_PATH, and without descriptors other than standard input, output and
 /// error. Standard error is /dev/null. The process then limits itself: it can open no further files, and can use only a
-/// limited amount of memory and time. A seccomp filter refuses executable memory, and all system calls except those
-/// that read, write, manage memory, tell the time or exit. If the container runs out of memory, the kernel kills this
-/// process first.
+/// limited amount of memory and time. A seccomp filter refuses executable memory, and all system calls except the few
+/// that decoding needs, such as those that read, write, manage memory or exit. If the container runs out of memory, the
+/// kernel kills this process first.
 package enum ImageWorker {
     /// The maximum processor time in seconds.
     static let maximumSeconds = 5
