@@ -111,7 +111,7 @@ private struct MultipartReader {
             guard let line = String(validating: bytes[start..<end], as: UTF8.self) else {
                 throw MalformedBody(reason: .notUTF8, offset: start)
             }
-            // A line that begins with a space continues the one before it (RFC 5322 §2.2.3). No browser sends such a line.
+            // A line that begins with a space continues the one before it (RFC 5322 §2.2.3). No browser sends one.
             guard let colon = line.firstIndex(of: ":"), !line.hasPrefix(" "), colon != line.startIndex else {
                 throw MalformedBody(reason: .unexpectedByte, offset: start)
             }
