@@ -84,6 +84,7 @@ struct LaneQueueState {
 
     /// Moves parked jobs to the queue while more jobs may use the longer timeout. Returns whether the caller must wake
     /// a lane.
+    @discardableResult
     private mutating func unpark() -> Bool {
         var hasMoved = false
         while !parked.isEmpty, longTimeoutJobs < max(1, lanesUp - 1) {
@@ -96,8 +97,11 @@ struct LaneQueueState {
         return hasMoved && reserveWakeup()
     }
 
-    /// The number of jobs, waiting and sent, that use the longer timeout.
-    private var longTimeoutJobs: Int { (jobs + running.values.joined()).count(where: \.usesLongLockTimeout) }
+    /// The number of jobs, waiting and sent, that use the longer timeout. A waiting job that is answered is never sent.
+    private var longTimeoutJobs: Int {
+        jobs.count { $0.usesLongLockTimeout && !$0.isAnswered }
+            + running.values.joined().count(where: \.usesLongLockTimeout)
+    }
 
     /// Whether the caller must wake a lane for the waiting jobs. If so, this function counts the wakeup as sent.
     mutating func reserveWakeup() -> Bool {
@@ -112,6 +116,8 @@ struct LaneQueueState {
     /// group may start now.
     mutating func takeGroup() -> Group? {
         guard openGroup == nil else { return nil }
+        // A job whose caller has gone makes room for a parked one.
+        unpark()
         var group: [Job] = []
         var rows: Set<UUID> = []
         var skipped: [Job] = []

@@ -193,6 +193,18 @@ struct LaneQueueTests {
         #expect(state.takeGroup()?.jobs.first === jobs[atOnce] && jobs[atOnce].usesLongLockTimeout)
     }
 
+    @Test(arguments: [false, true])
+    func `a parked job is not kept by one whose caller has gone`(isParkedLater: Bool) {
+        var state = LaneQueueState(capacity: 10, lanes: 2, groupLimit: 1)
+        let (first, second) = (read(), read())
+        _ = state.park(first)
+        if !isParkedLater { _ = state.park(second) }
+        first.answer(.failure(.unavailable("cancelled")))
+        if isParkedLater { _ = state.park(second) }
+        #expect(state.takeGroup()?.jobs.first === second && second.usesLongLockTimeout)
+        #expect(state.parked.isEmpty)
+    }
+
     @Test func `a parked job counts as waiting, and is answered at its deadline or when the queue stops`() {
         let start = ContinuousClock.now
         let jobs = [3, 1, 2].map { Job(["SELECT 1"], by: start + .seconds($0)) }
