@@ -86,5 +86,5 @@ package enum Schema {
 
     /// Grows with each change of the functions, so that an older program does not replace newer functions. A test
     /// compares it with the files.
-    package static let functionsVersion = 11
+    package static let functionsVersion = 12
 }

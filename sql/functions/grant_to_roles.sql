@@ -63,7 +63,7 @@ BEGIN
                 ('tickets',        'SELECT, INSERT, UPDATE, DELETE', 'SELECT, UPDATE (sealed), DELETE'),
                 ('limits',         'SELECT, INSERT, UPDATE, DELETE', NULL),
                 ('funnel_daily',   'SELECT, INSERT, UPDATE, DELETE', 'SELECT, INSERT, UPDATE'),
-                ('signing_keys',   'SELECT, INSERT, UPDATE (sealed), DELETE', 'SELECT, INSERT, UPDATE'),
+                ('signing_keys',   'SELECT, INSERT, UPDATE (sealed), DELETE', 'SELECT, INSERT, UPDATE, DELETE'),
                 ('key_sentinel',   'SELECT, INSERT',                 'SELECT, UPDATE'),
                 ('audit',          NULL,                             'SELECT, INSERT (operator, host, reason, act, subject)'),
                 ('migrations',     'SELECT',                         'SELECT'),

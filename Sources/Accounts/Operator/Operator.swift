@@ -42,6 +42,7 @@ package struct Operator: Sendable {
         case endSessions = "end sessions"
         case rotateKeys = "rotate keys"
         case rotateSigningKeys = "rotate signing keys"
+        case revokeSigningKeys = "revoke signing keys"
         case retryEvents = "retry events"
         case replayEvents = "replay events"
         case expire, purge, extend, retry, flush

@@ -39,8 +39,7 @@ extension Operator {
     ///
     /// Throws `tooEarly` while clients may have a JWK set without the next keys.
     ///
-    /// - Parameter isForced: whether to rotate at once, even if clients lack the next keys. Use it if somebody else has
-    ///   got a live key.
+    /// - Parameter isForced: whether to rotate at once, even if clients lack the next keys.
     package func rotateSigningKeys(isForced: Bool = false) async throws(SigningKeyRotationError) {
         let store = SigningKeyStore(database: database, keys: signups.keys)
         let new = await PrivateSigningKey.make(SigningAlgorithm.allCases)
@@ -65,6 +64,24 @@ extension Operator {
         if doesRotate { return }
         guard let earliest else { throw .noKeys }
         throw .tooEarly(until: earliest, now: now)
+    }
+
+    /// Deletes all signing keys, and makes new live and next ones, because somebody else may have got a private key.
+    ///
+    /// Servers accept no token of the deleted keys when they have read the keys again, within a minute. Clients accept
+    /// such tokens, and refuse those of the new keys, until they have read the JWK set again.
+    package func revokeSigningKeys() async throws(DatabaseError) {
+        let store = SigningKeyStore(database: database, keys: signups.keys)
+        let live = await PrivateSigningKey.make(SigningAlgorithm.allCases)
+        let next = await PrivateSigningKey.make(SigningAlgorithm.allCases)
+        _ = try await database.transaction(
+            [
+                "SELECT 1 FROM signing_keys ORDER BY id FOR UPDATE",
+                "DELETE FROM signing_keys",
+            ] + live.map { store.insertion(of: $0, as: .live) } + next.map { store.insertion(of: $0, as: .next) } + [
+                "WITH \(audited(.revokeSigningKeys, over: "(SELECT) AS once")) SELECT 1"
+            ]
+        )
     }
 
     /// Sets the flag `rotates` for the following statements of the transaction. Selects whether to rotate, the earliest

@@ -52,6 +52,17 @@ struct SigningKeyCommandTests {
         #expect(try session.number(of: "audit WHERE act = 'rotate signing keys' AND operator = 'mina'") == 2)
     }
 
+    @Test func `a revocation asks first, replaces all keys, and prints the live ones`() async throws {
+        try await makeKeys()
+        let before = try await CommandRun.byMina("keys", "signing", "list", "--json").json["keys"]?.texts(of: "kid")
+        #expect(try await CommandRun.byMina("keys", "signing", "revoke").status == 2, "the command asks first")
+        let run = try await CommandRun.byMina("keys", "signing", "revoke", "--yes")
+        let after = try await CommandRun.byMina("keys", "signing", "list", "--json").json["keys"]?.texts(of: "kid")
+        #expect(run.status == 0 && run.output.split(separator: "\n").count == 2)
+        #expect(after?.count == 4 && Set(after ?? []).isDisjoint(with: before ?? []))
+        #expect(try session.number(of: "audit WHERE act = 'revoke signing keys' AND operator = 'mina'") == 1)
+    }
+
     @Test func `without keys there is nothing to rotate`() async throws {
         let run = try await CommandRun.byMina("keys", "signing", "rotate", "--yes", "--force")
         #expect(run.status == 1 && run.errorOutput.contains("there are no signing keys"))

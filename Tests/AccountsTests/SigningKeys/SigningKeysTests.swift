@@ -202,6 +202,31 @@ struct SigningKeysTests {
         #expect(try stored("state = 'old'") == ["ES256 old", "RS256 old"])
     }
 
+    @Test func `after a revocation no older key verifies a token or is published`() async throws {
+        try await withDatabase { database in
+            let clock = ServerClock()
+            let keys = try server(database, clock)
+            let old = try await keys.sign(Self.claims, type: .idToken, by: .es256)
+            try await rotate(isForced: true)
+            clock.advance(by: .seconds(61))
+            let live = try await keys.sign(Self.claims, type: .idToken, by: .rs256)
+            try await TestSignups.with { service in
+                try await Operator(service.signups, name: "mina").revokeSigningKeys()
+            }
+            #expect(try stored() == Self.complete && stored("state = 'old'") == [])
+            clock.advance(by: .seconds(61))
+            let published = try await keys.published.text
+            for token in [old, live] {
+                await #expect(throws: SigningError.self) { try await keys.verify(token, type: .idToken) }
+                #expect(try !published.contains(kid(of: token)))
+            }
+            let new = try await keys.sign(Self.claims, type: .idToken, by: .es256)
+            let verified = try await keys.verify(new, type: .idToken)
+            #expect(verified.claims["sub"] == "kim")
+            #expect(try session.number(of: "audit WHERE act = 'revoke signing keys'") == 1)
+        }
+    }
+
     @Test func `of two rotations at the same time, one succeeds`() async throws {
         _ = try await withDatabase { try await server($0).published }
         try session.run("UPDATE signing_keys SET created_at = now() - interval '1 hour'")

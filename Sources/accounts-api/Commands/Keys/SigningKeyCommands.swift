@@ -6,7 +6,7 @@ extension KeyCommands {
     struct Signing: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Lists and replaces the keys that sign tokens for applications.",
-            subcommands: [List.self, Rotate.self]
+            subcommands: [List.self, Rotate.self, Revoke.self]
         )
     }
 }
@@ -44,9 +44,9 @@ extension KeyCommands.Signing {
             abstract: "Replaces the live signing keys by the next ones, and makes new next ones.",
             discussion: """
                 Servers follow within a minute, without a restart. Refuses if the next keys were made less than 16 \
-                minutes ago, because applications may still have a list of keys without them. Pass --force if a live \
-                key is compromised: applications then refuse tokens until they read the list again. Writes an audit \
-                record. Asks first, or needs --yes.
+                minutes ago, because applications may still have a list of keys without them. With --force, applications \
+                refuse tokens until they read the list again. The old keys still verify tokens: if somebody else may have \
+                a key, revoke the keys. Writes an audit record. Asks first, or needs --yes.
 
                 EXAMPLE
                   accounts-api keys signing rotate --yes
@@ -67,12 +67,7 @@ extension KeyCommands.Signing {
                 }
                 return try await admin.signingKeys()
             }
-            let live = keys.filter { $0.state == "live" }
-            if flags.json {
-                print(JSON.object([.init("live", .array(live.map { .string($0.kid) }))]).text)
-            } else {
-                for key in live { print("live: \(key.kid) (\(key.algorithm))") }
-            }
+            keys.printLive(asJSON: flags.json)
         }
 
         private static func failure(_ error: SigningKeyRotationError) -> any Error {
@@ -82,11 +77,51 @@ extension KeyCommands.Signing {
                 Refused(
                     description: """
                         applications may not know the next keys yet; run this again \(relative(until, to: now)), or \
-                        pass --force if a live key is compromised
+                        revoke the keys if somebody else may have one
                         """
                 )
             case .database(let error): error
             }
+        }
+    }
+}
+
+extension KeyCommands.Signing {
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Deletes all signing keys and makes new ones, because somebody else may have one.",
+            discussion: """
+                Servers follow within a minute: they sign with the new keys, and accept no token that an older key has \
+                signed. Applications refuse new tokens, and accept those of the older keys, until they read the list of \
+                keys again, after 15 minutes at most. Replace ACCOUNTS_KEYS first if it is known, too. Writes an audit \
+                record. Asks first, or needs --yes.
+
+                EXAMPLE
+                  accounts-api keys signing revoke --yes --reason INC-17
+                """
+        )
+
+        @Flag(help: "Does not ask.") var yes = false
+        @OptionGroup var flags: OperatorFlags
+
+        func run() async throws {
+            if !yes { try Question.ask("Delete all signing keys? [y/N] ", orRefuse: "no key was deleted") }
+            let (keys, _) = try await flags.withOperator(writesAudit: true) { admin in
+                try await admin.revokeSigningKeys()
+                return try await admin.signingKeys()
+            }
+            keys.printLive(asJSON: flags.json)
+        }
+    }
+}
+
+extension [ListedSigningKey] {
+    fileprivate func printLive(asJSON: Bool) {
+        let live = filter { $0.state == "live" }
+        if asJSON {
+            print(JSON.object([.init("live", .array(live.map { .string($0.kid) }))]).text)
+        } else {
+            for key in live { print("live: \(key.kid) (\(key.algorithm))") }
         }
     }
 }
