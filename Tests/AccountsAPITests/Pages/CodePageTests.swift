@@ -17,6 +17,19 @@ struct CodePageTests {
         }
     }
 
+    @Test func `a code that was entered with the last guess is not used up`() async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            _ = try await kim.fill(through: "email")
+            try DatabaseSession().run("UPDATE proofs SET attempts = 4")
+            _ = try await kim.fill(through: "code")
+            let page = try await kim.open("/signup/code")
+            #expect(
+                page.has("Verification code: Confirmed") && !page.has("aria-invalid") && !page.has("Send a new code")
+            )
+        }
+    }
+
     @Test func `a form with the accepted code can be sent again, and one with another code is refused`() async throws {
         try await TestServer.with { site in
             let kim = PageVisitor(site)

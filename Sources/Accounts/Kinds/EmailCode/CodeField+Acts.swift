@@ -78,6 +78,7 @@ extension CodeField {
 
     package func obstacle(_ field: Field, in context: ValidationContext) -> Obstacle.Reason? {
         guard let proof = context.proofs[field.name], proof.isForCurrentAddress else { return .noCode }
+        if proof.isProved { return nil }
         if proof.isExhausted { return .exhausted }
         if proof.attempts >= attempts { return .codeUsedUp }
         return context.now < proof.expiresAt ? .codeNotGiven : .codeExpired
