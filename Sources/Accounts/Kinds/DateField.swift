@@ -120,7 +120,7 @@ package struct DateField: FieldKind {
     package func masked(_ value: CivilDate) -> String { "•••" }
 
     package func templateMembers(_ form: FormField) -> [JSON.Member] {
-        mayBeInFuture ? [] : [.init("latest", .string(form.today))]
+        mayBeInFuture ? [] : [.init("latest", CivilDate(form.now, in: zone ?? form.zone).json)]
     }
 
     package func reviewText(_ shown: JSON, in language: Language) -> String {

@@ -1,3 +1,5 @@
+package import Foundation
+
 /// The members of a kind of field that take part in the acts of a sign-up and of an account, beyond holding a value.
 ///
 /// The code of each act (submit, check, clear, commit, the operator's commands, the key rotation, the pages) loops over
@@ -248,12 +250,22 @@ package struct FormField {
     package let shown: JSON
     /// The language of the page.
     package let language: Language
-    /// Today's date in the time zone of the flow, as `YYYY-MM-DD`.
-    package let today: String
+    /// The present time, by the clock of the database.
+    package let now: Date
+    /// The time zone of the flow.
+    package let zone: TimeZone
 
-    package init(field: Field, step: Step, value: JSON, shown: JSON, language: Language, today: String) {
+    package init(
+        field: Field,
+        step: Step,
+        value: JSON,
+        shown: JSON,
+        language: Language,
+        now: Date,
+        zone: TimeZone
+    ) {
         (self.field, self.step, self.value, self.shown) = (field, step, value, shown)
-        (self.language, self.today) = (language, today)
+        (self.language, self.now, self.zone) = (language, now, zone)
     }
 }
 

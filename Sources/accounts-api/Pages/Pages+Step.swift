@@ -203,7 +203,15 @@ private struct StepForm {
         }
         if !errors.isEmpty { members.append(.init("error", .string(errors.joined(separator: " ")))) }
         members += field.kind.templateMembers(
-            FormField(field: field, step: step, value: value, shown: stored, language: language, today: today)
+            FormField(
+                field: field,
+                step: step,
+                value: value,
+                shown: stored,
+                language: language,
+                now: draft.now,
+                zone: context.flow.zone
+            )
         )
         return .object(members)
     }
@@ -232,11 +240,6 @@ private struct StepForm {
         case .exhausted: return message(["final": true])
         default: return errors(of: field.name).contains { $0["params"]?["attempts_left"] == 0 } ? message([:]) : nil
         }
-    }
-
-    /// The current date in the time zone of the flow.
-    private var today: String {
-        draft.now.formatted(Date.ISO8601FormatStyle(timeZone: context.flow.zone).year().month().day())
     }
 }
 

@@ -174,6 +174,20 @@ struct CivilDateTests {
         #expect(day.refusals("2026-01-03") == [Refusal("day", .inFuture)])
     }
 
+    @Test func `the last day that a form offers is today in the time zone of the field`() throws {
+        let asked = try AskedField(["name: day, kind: date, zone: Pacific/Kiritimati"], zone: "Pacific/Niue")
+        let form = FormField(
+            field: asked.field,
+            step: asked.context.flow.steps[0],
+            value: .null,
+            shown: .null,
+            language: .english,
+            now: .at("2026-01-01T10:30:00Z"),
+            zone: asked.context.flow.zone
+        )
+        #expect(asked.field.kind.templateMembers(form) == [.init("latest", "2026-01-02")])
+    }
+
     @Test func `dates range from 1 January 1 to 31 December 9999`() {
         #expect(CivilDate(year: 1, month: 1, day: 1) != nil)
         #expect(CivilDate(year: 9999, month: 12, day: 31) != nil)
