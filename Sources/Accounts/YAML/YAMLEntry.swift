@@ -318,9 +318,9 @@ extension Duration {
     /// any other text.
     package init?(_ text: some StringProtocol) {
         let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400]
-        guard let unit = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()), number < 1_000_000 else {
-            return nil
-        }
+        guard let unit = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()),
+            (0..<1_000_000).contains(number)
+        else { return nil }
         self = .seconds(number * unit)
     }
 }

@@ -103,6 +103,10 @@ struct FlowFileTests: FlowFileSuite {
             "flow.yaml:3: \"idle\" must be a duration from 1m to 30d (units: s, m, h, d), not \"59s\""
         ),
         (
+            "version: 1", "version: 1\ndraft: {idle: -999999999999999d}",
+            "flow.yaml:3: \"idle\" must be a duration from 1m to 30d (units: s, m, h, d), not \"-999999999999999d\""
+        ),
+        (
             "version: 1", "version: 1\ndraft:\n  idle: 1d\n  absolute: 91d",
             "flow.yaml:5: \"absolute\" must be a duration from 1m to 90d (units: s, m, h, d), not \"91d\""
         ),
