@@ -40,23 +40,40 @@ struct CryptHash: HashMethod {
     }
 
     private static func hash(_ text: Substring, _ hashesDigest: Bool) throws(ImportedHashError) -> ImportedHash? {
-        guard let (prefix, length) = try algorithm(of: text) else { return nil }
+        guard let (prefix, saltLength, length) = try algorithm(of: text) else { return nil }
         let rest = text.dropFirst(prefix.count)
+        let isBcrypt = prefix.hasPrefix("$2")
         // bcrypt writes no dollar between salt and hash.
-        let parts = prefix.hasPrefix("$2") ? [rest.prefix(22), rest.dropFirst(22)] : rest.split(separator: "$")
+        let parts = isBcrypt ? [rest.prefix(saltLength), rest.dropFirst(saltLength)] : rest.split(separator: "$")
         let alphabet = { (text: Substring) in
             text.utf8.allSatisfy { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "/") }
         }
-        guard parts.count == 2, !parts[0].isEmpty, parts[1].count == length, parts.allSatisfy(alphabet),
-            parts.joined(separator: prefix.hasPrefix("$2") ? "" : "$") == rest
+        guard parts.count == 2, !parts[0].isEmpty, parts[0].count <= saltLength, parts[1].count == length,
+            parts.allSatisfy(alphabet), parts.joined(separator: isBcrypt ? "" : "$") == rest
         else { throw .malformed }
-        let method = CryptHash(prefix: prefix, salt: Array(parts[0].utf8), hashesDigest: hashesDigest)
-        return ImportedHash(method, output: Array(text.utf8))
+        var output = Array(text.utf8)
+        if isBcrypt {
+            clearPadding(of: &output[prefix.utf8.count + saltLength - 1], bits: 4)
+            clearPadding(of: &output[output.count - 1], bits: 2)
+        }
+        let salt = Array(output.dropFirst(prefix.utf8.count).prefix(parts[0].utf8.count))
+        return ImportedHash(CryptHash(prefix: prefix, salt: salt, hashesDigest: hashesDigest), output: output)
     }
 
-    /// Reads the algorithm with its cost, such as `$2b$12$`, and returns it with the number of characters of its
-    /// hashes. Returns nil for an algorithm that is not supported, and throws if the text does not begin with a dollar.
-    private static func algorithm(of text: Substring) throws(ImportedHashError) -> (prefix: String, length: Int)? {
+    /// Clears the low bits of a digit of bcrypt's base64, which are not used. Some tools set them, but crypt(3) always
+    /// writes zeros.
+    private static func clearPadding(of digit: inout UInt8, bits: Int) {
+        let digits = Array("./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+        guard let value = digits.firstIndex(of: digit) else { return }
+        digit = digits[(value >> bits) << bits]
+    }
+
+    /// Reads the algorithm with its cost, such as `$2b$12$`, and returns it with the maximum number of characters of
+    /// its salts, and the number of characters of its hashes. crypt(3) cuts a longer salt, or refuses it. Returns nil
+    /// for an algorithm that is not supported, and throws if the text does not begin with a dollar.
+    private static func algorithm(
+        of text: Substring
+    ) throws(ImportedHashError) -> (prefix: String, saltLength: Int, length: Int)? {
         guard text.first == "$" else { throw .malformed }
         var pieces = HashText(text.dropFirst())
         let name = try pieces.next()
@@ -67,7 +84,7 @@ struct CryptHash: HashMethod {
                 (4...31).contains(rounds)
             else { throw .malformed }
             if rounds > 14 { throw .tooCostly }
-            return ("$\(name)$\(cost)$", 31)
+            return ("$\(name)$\(cost)$", 22, 31)
         case "5", "6":
             var prefix = "$\(name)$"
             if try pieces.next().hasPrefix("rounds=") {
@@ -76,12 +93,12 @@ struct CryptHash: HashMethod {
                 if rounds > 1_000_000 { throw .tooCostly }
                 prefix += "rounds=\(rounds)$"
             }
-            return (prefix, name == "5" ? 43 : 86)
+            return (prefix, 16, name == "5" ? 43 : 86)
         case "y":
             let cost = try pieces.next()
             try checkYescrypt(cost)
-            return ("$y$\(cost)$", 43)
-        case "1": return ("$1$", 22)
+            return ("$y$\(cost)$", 86, 43)
+        case "1": return ("$1$", 8, 22)
         default: return nil
         }
     }

@@ -41,6 +41,14 @@ struct ImportedHashTests {
         #expect(!stored.contains(Data(imported.output).base64EncodedString().dropLast(2)))
     }
 
+    /// crypt(3) writes zeros as the unused bits of the last characters of salt and hash, whatever they were.
+    @Test func `the password of a bcrypt hash with other unused bits is right`() throws {
+        let written = try ImportedHash("$2b$05$f/UELHl5XkxHPtse1qz0YuV/ITUtFW/fm1vwh1Rozp3ARCGiralJu")
+        let imported = try ImportedHash("$2b$05$f/UELHl5XkxHPtse1qz0YvV/ITUtFW/fm1vwh1Rozp3ARCGiralJv")
+        #expect(imported.output == written.output && imported.method.salt == written.method.salt)
+        #expect(bytes(of: imported.method.output(of: Secret(text: HashOfOtherTool.password))) == imported.output)
+    }
+
     /// crypt(3) would cut a password at a NUL, and would take long for one of more than 256 bytes.
     @Test(arguments: ["right\0", "right\0wrong", String(repeating: "a", count: 257)])
     func `a password with a NUL or of more than 256 bytes is wrong`(password: String) throws {
@@ -104,6 +112,9 @@ struct ImportedHashTests {
         "scrypt:1024:8:1$$\(String(repeating: "ab", count: 32))",
         "bcrypt$x2b$10$\(String(repeating: "a", count: 53))", "bcrypt$2b$10$\(String(repeating: "a", count: 53))",
         "bcrypt_sha256$x2b$10$\(String(repeating: "a", count: 53))", "bcrypt$",
+        "$5$\(String(repeating: "a", count: 17))$\(result)", "$1$saltsalts$\(String(repeating: "a", count: 22))",
+        "$6$rounds=1000$\(String(repeating: "a", count: 17))$\(String(repeating: "a", count: 86))",
+        "$y$j9T$\(String(repeating: ".", count: 87))$\(result)",
     ])
     func `a malformed hash is refused`(text: String) {
         #expect(throws: ImportedHashError.malformed) { try ImportedHash(text) }
