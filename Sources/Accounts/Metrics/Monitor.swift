@@ -150,7 +150,8 @@ extension Signups {
         return [
             .gauge(
                 "accounts_drafts",
-                "Unfinished sign-ups by state, among the newest \(Self.maximumCounted).",
+                "Unfinished sign-ups, recoveries and changes of address by state, "
+                    + "among the newest \(Self.maximumCounted).",
                 by: "state",
                 [("expired", Double(expired)), ("open", Double(open)), ("review", Double(review))]
             ),
@@ -188,17 +189,24 @@ extension Signups {
         """
     }
 
-    /// Looks only at drafts that are older than the idle time of a sign-up. A younger draft of a sign-up cannot have
-    /// expired. A younger draft of another flow can have (``DraftExpiry/ofChange``), but is not counted.
+    /// Reads drafts that are older than the idle time of a sign-up, and the younger drafts of other flows. A younger
+    /// draft of a sign-up cannot have expired, but one of another flow can have (``DraftExpiry/ofChange``).
     private var countOverdueDrafts: SQL {
         """
         SELECT count(*), coalesce(extract(epoch FROM now() - min(deadline)), 0)::bigint
-          FROM (SELECT \(deadline) AS deadline FROM drafts
-                 WHERE account_id IS NULL AND id < draft_id_floor(now() - make_interval(secs => \(flow.expiry.idle.seconds)))
-                 ORDER BY id LIMIT \(Self.maximumCounted)) AS oldest
+          FROM ((SELECT \(deadline) AS deadline FROM drafts
+                  WHERE account_id IS NULL AND id < \(firstYoungID)
+                  ORDER BY id LIMIT \(Self.maximumCounted))
+                UNION ALL
+                (SELECT \(deadline) FROM drafts
+                  WHERE flow LIKE '%/%' AND account_id IS NULL AND id >= \(firstYoungID)
+                  ORDER BY ends_at LIMIT \(Self.maximumCounted))) AS oldest
          WHERE deadline <= now()
         """
     }
+
+    /// The lowest id of a draft that is younger than the idle time of a sign-up.
+    private var firstYoungID: SQL { "draft_id_floor(now() - make_interval(secs => \(flow.expiry.idle.seconds)))" }
 
     private var countWaitingMails: SQL {
         """

@@ -156,6 +156,23 @@ struct MetricsTests {
         }
     }
 
+    @Test func `an overdue draft of a recovery is counted while a sign-up of its age is not overdue`() async throws {
+        try await TestSignups.with { service in
+            for _ in 1...2 { _ = try await service.start() }
+            try DatabaseSession().run(
+                """
+                UPDATE drafts SET updated_at = now() - interval '31 minutes';
+                UPDATE drafts SET flow = 'recovery/' || flow WHERE id = (SELECT id FROM drafts LIMIT 1)
+                """
+            )
+            let monitor = Monitor(of: service.signups, version: "1")
+            await monitor.refresh()
+            let numbers = try await Self.parse(monitor.exposition())
+            #expect(numbers["accounts_reaper_backlog"] == 1)
+            #expect((60...360).contains(numbers["accounts_reaper_backlog_seconds"] ?? 0))
+        }
+    }
+
     @Test func `undelivered events and logouts are counted for each application`() async throws {
         try await TestSignups.with { service in
             let session = try DatabaseSession()
