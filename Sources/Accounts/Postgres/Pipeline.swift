@@ -50,13 +50,13 @@ struct Pipeline: ~Copyable {
         guard PQsetnonblocking(self.connection.raw, 1) == 0, PQenterPipelineMode(self.connection.raw) == 1 else {
             throw .unavailable(self.connection.message)
         }
+        let outcome: Outcome
         do throws(DatabaseError) {
-            guard case .committed = try exchange([Self.settings(statementTimeout, lockTimeout)]) else {
-                throw .unavailable("the server refused the session settings")
-            }
+            outcome = try exchange([Self.settings(statementTimeout, lockTimeout)])
         } catch {
             throw .unavailable("\(error)")
         }
+        guard case .committed = outcome else { throw .unavailable("the server refused the session settings") }
     }
 
     /// The settings of the session that every statement relies on: the time zone UTC, and the timeouts of statements

@@ -45,6 +45,17 @@ struct LostConnectionTests {
         #expect(try session.query("SELECT id FROM notes").only.decode(Int.self) == 2)
     }
 
+    @Test func `a server that refuses the session settings is unavailable, which the error says once`() {
+        let error = #expect(throws: DatabaseError.self) {
+            _ = try Pipeline(
+                Connection(to: FreshDatabase.current.conninfo),
+                statementTimeout: .seconds(-1),
+                lockTimeout: .seconds(5)
+            )
+        }
+        #expect(error?.description == "database unavailable: the server refused the session settings")
+    }
+
     @Test func `a read-only server counts as unavailable`() async throws {
         let name = try DatabaseSession().query("SELECT current_database()::text").only.decode(String.self)
         try DatabaseSession().run("ALTER DATABASE \"\(name)\" SET default_transaction_read_only = on")
