@@ -26,11 +26,13 @@ package struct ApplicationsFile: Sendable {
     }
 
     package static func text(of path: String) throws(YAMLFileError) -> String {
-        guard let file = FileHandle(forReadingAtPath: path), let data = try? file.read(upToCount: maximumBytes + 1),
-            let text = String(validating: data, as: UTF8.self)
-        else { throw YAMLFileError(file: path, line: nil, reason: "cannot read the file as UTF-8 text") }
-        guard data.count <= maximumBytes else {
+        let data = FileHandle(forReadingAtPath: path).flatMap { try? $0.read(upToCount: maximumBytes + 1) }
+        // Comes first, because the end of the data may lie within a character.
+        if let data, data.count > maximumBytes {
             throw YAMLFileError(file: path, line: nil, reason: "the file is larger than \(maximumBytes >> 20) MiB")
+        }
+        guard let text = data.flatMap({ String(validating: $0, as: UTF8.self) }) else {
+            throw YAMLFileError(file: path, line: nil, reason: "cannot read the file as UTF-8 text")
         }
         return text
     }

@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// The languages that the service has with a file of texts: texts in place of the built-in ones, and further languages.
 package struct TextsFile: Sendable {
     /// The built-in languages, then those that the file adds, in the order of the file.
@@ -9,18 +7,12 @@ package struct TextsFile: Sendable {
     /// The number of texts in the file.
     package let count: Int
 
-    private static let maximumBytes = 1 << 20
-
     package init(contentsOf path: String) throws(TextsFileError) {
-        guard let file = FileHandle(forReadingAtPath: path),
-            let data = try? file.read(upToCount: Self.maximumBytes + 1),
-            let yaml = String(validating: data, as: UTF8.self)
-        else {
-            throw TextsFileError(mistakes: [.init(file: path, line: nil, reason: "cannot read the file as UTF-8 text")])
-        }
-        guard data.count <= Self.maximumBytes else {
-            let reason = "the file is larger than \(Self.maximumBytes >> 20) MiB"
-            throw TextsFileError(mistakes: [.init(file: path, line: nil, reason: reason)])
+        let yaml: String
+        do throws(YAMLFileError) {
+            yaml = try ApplicationsFile.text(of: path)
+        } catch {
+            throw TextsFileError(mistakes: [error])
         }
         try self.init(yaml, file: path)
     }

@@ -231,4 +231,12 @@ struct ApplicationsTests {
         let applications = try Applications.parse(yaml, file: "apps.yaml", flow: flow, publicURL: "https://b.example")
         #expect(applications.all[0].name(in: .english) == "Shop" && applications.all[0].name(in: .korean) == "Shop")
     }
+
+    @Test func `a file over 1 MiB is too large, even if the first MiB ends within a character`() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "applications-\(UUID()).yaml")
+        try Data(String(repeating: "ä", count: 1 << 20).utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let error = #expect(throws: YAMLFileError.self) { try ApplicationsFile.text(of: file.path) }
+        #expect(error?.description == "\(file.path): the file is larger than 1 MiB")
+    }
 }

@@ -318,4 +318,12 @@ struct TextsFileTests {
         let unreadable = #expect(throws: TextsFileError.self) { try TextsFile(contentsOf: "/nowhere/texts.yaml") }
         #expect(unreadable?.description == "/nowhere/texts.yaml: cannot read the file as UTF-8 text")
     }
+
+    @Test func `a file over 1 MiB is too large, even if the first MiB ends within a character`() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "texts-\(UUID()).yaml")
+        try Data(String(repeating: "ä", count: 1 << 20).utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let error = #expect(throws: TextsFileError.self) { try TextsFile(contentsOf: file.path) }
+        #expect(error?.description == "\(file.path): the file is larger than 1 MiB")
+    }
 }
