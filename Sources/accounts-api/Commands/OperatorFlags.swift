@@ -96,10 +96,9 @@ struct OperatorFlags: ParsableArguments {
 
     /// Returns the error. If the role lacks a privilege, returns one that names the role and the remedy instead.
     private static func explained(_ error: any Error, by database: Database) async -> any Error {
-        let cause = if case ImportError.database(let cause) = error { cause } else { error as? DatabaseError }
-        guard cause?.sqlState == "42501", let role = try? await database.server(within: .seconds(10)).role else {
-            return error
-        }
+        guard (error as? DatabaseError)?.sqlState == "42501",
+            let role = try? await database.server(within: .seconds(10)).role
+        else { return error }
         return Refused(
             description: "permission denied: the role \(role.printable) may not do this; see docs/operating.md, "
                 + "\"A role for each task\""

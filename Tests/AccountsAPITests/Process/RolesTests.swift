@@ -393,6 +393,24 @@ struct RolesTests {
         }
     }
 
+    @Test func `an import without the privilege names the role and the remedy after its report`() async throws {
+        try await Installation.with { installation in
+            let line = #"{"username": "lee", "created_at": "2024-05-01T12:00:00Z"}"#
+            let run = try await withFile(line, named: "users.jsonl") { file in
+                try await CommandRun.of(
+                    ["accounts", "import", file],
+                    settings: [
+                        "DATABASE_URL": installation.conninfo(as: "accounts_server"), "USER": "mina",
+                        "ACCOUNTS_KEYS": TestSignups.keys, "ARGON2_MEMORY_KIB": "7168", "ARGON2_ITERATIONS": "5",
+                    ]
+                )
+            }
+            #expect(run.status == 1)
+            #expect(run.output == "imported 0 accounts, skipped 0 that were imported before, refused 0 lines\n")
+            #expect(run.errorOutput.hasPrefix("permission denied: the role accounts_server may not do this; see "))
+        }
+    }
+
     /// An operator can disable an account, but can give nobody access to it, except with the function that removes a
     /// lost authenticator.
     @Test func `the operating role cannot let anybody into an account`() async throws {

@@ -37,29 +37,31 @@ extension AccountCommands {
                 workers: dryRun ? 0 : workers,
                 queue: dryRun ? 0 : ImportLines.batch
             )
+            defer { hashing.shutdown() }
             var tally = Tally()
-            var failure: (any Error)?
             try await flags.withOperator(writesAudit: !dryRun, hashing: hashing) { admin in
                 let accounts = AccountImport(by: admin, isTrial: dryRun)
                 if let mismatch = try await accounts.keyMismatch() {
                     throw Refused(description: "ACCOUNTS_KEYS does not fit the database: \(mismatch)")
                 }
                 // The report also counts the accounts that were imported before a failure.
-                do { try await Self.run(accounts, lines, &tally) } catch { failure = error }
+                defer { report(tally) }
+                do {
+                    try await Self.run(accounts, lines, &tally)
+                } catch ImportError.database(let error) {
+                    throw error
+                }
             }
-            hashing.shutdown()
+            if !tally.refused.isEmpty { throw ExitCode(1) }
+        }
+
+        private func report(_ tally: Tally) {
             if flags.json {
                 print(tally.json(isTrial: dryRun).text)
             } else {
                 for (line, reasons) in tally.refused { printError("line \(line): \(reasons.joined(separator: ", "))") }
                 print(tally.text(isTrial: dryRun))
             }
-            switch failure {
-            case ImportError.database(let error)?: throw error
-            case let error?: throw error
-            case nil: break
-            }
-            if !tally.refused.isEmpty { throw ExitCode(1) }
         }
 
         private static func lines(of file: String) throws -> ImportLines {
