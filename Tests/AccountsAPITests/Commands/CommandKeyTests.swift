@@ -61,6 +61,17 @@ struct CommandKeyTests: OperatorCommandSuite {
         #expect(run.status == 0 && run.errorOutput.isEmpty && !run.output.isEmpty)
     }
 
+    @Test func `the rotation counts one address`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            try await kim.moveAddress(to: "kim@example.net")
+            let new = "new:v2:" + Data(repeating: 9, count: 32).base64EncodedString()
+            let run = try await command("keys", "rotate", settings: ["ACCOUNTS_KEYS": "\(new),\(TestSignups.keys)"])
+            #expect(run.output.contains(", 1 address, "), "\(run.output)\(run.errorOutput)")
+        }
+    }
+
     @Test func `commands change drafts and accounts without keys`() async throws {
         try await TestSignups.with { service in
             let settings = ["DATABASE_URL": FreshDatabase.current.conninfo, "USER": "mina"]

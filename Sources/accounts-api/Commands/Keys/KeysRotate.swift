@@ -37,7 +37,10 @@ extension KeyCommands {
                 ]
                 print(JSON.object(counts + rest).text)
             } else {
-                let texts = counts.map { counted($0.count, String($0.name.dropLast())) }
+                let texts = counts.map { name, count in
+                    // Of "addresses", the singular lacks two letters.
+                    count == 1 ? "1 \(name.dropLast(name.hasSuffix("sses") ? 2 : 1))" : "\(count) \(name)"
+                }
                 print("re-encrypted \(texts.joined(separator: ", "))")
                 for (key, count) in passwords {
                     print("keep the key \"\(key)\": without it, \(counted(count, "password")) cannot be verified")
