@@ -61,19 +61,22 @@ extension Operator {
     }
 
     /// Ends all sessions of an account, or only the given one. Returns the number of ended sessions, and writes an
-    /// audit record if there is one.
+    /// audit record if there is one. Returns nil if the account does not exist.
     package func endSessions(
         of account: ID<Account>,
         only session: ID<AccountSession>? = nil
-    ) async throws(DatabaseError) -> Int {
+    ) async throws(DatabaseError) -> Int? {
         let condition: SQL = session.map { "account = \(account) AND id = \($0)" } ?? "account = \(account)"
-        return try await database.transaction(
+        let rows = try await database.transaction(
+            "SELECT 1 FROM accounts WHERE id = \(account)",
             """
             WITH ended AS (DELETE FROM sessions WHERE \(condition) RETURNING id),
                  \(audited(.endSessions, over: "(SELECT FROM ended LIMIT 1) AS once", of: "\(account)"))
             SELECT count(*) FROM ended
             """
-        )[0].only.decode(Int.self)
+        )
+        if rows[0].isEmpty { return nil }
+        return try rows[1].only.decode(Int.self)
     }
 
     /// Ends the sessions and the unfinished sign-ins of all accounts, and writes an audit record. Returns the number of
@@ -106,11 +109,17 @@ extension Operator {
         }
     }
 
-    /// Returns the sessions of an account, the most recently used one first, and the time of this computer.
+    /// Returns the sessions of an account, the most recently used one first, and the time of this computer. Returns nil
+    /// if the account does not exist.
     package func sessions(of account: ID<Account>) async throws(DatabaseError) -> (
         sessions: [ListedSession], now: Date
-    ) {
-        (try await ListedSession.all(in: database.read(ListedSession.query(of: account)), signups.keys), Date())
+    )? {
+        let rows = try await database.transaction(
+            "SELECT 1 FROM accounts WHERE id = \(account)",
+            ListedSession.query(of: account)
+        )
+        if rows[0].isEmpty { return nil }
+        return (sessions: try ListedSession.all(in: rows[1], signups.keys), now: Date())
     }
 
     /// Returns all data of an account except secrets such as password hashes; nil if the account does not exist. Writes

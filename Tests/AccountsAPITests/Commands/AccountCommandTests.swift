@@ -147,12 +147,14 @@ struct AccountCommandTests {
     }
 
     @Test(arguments: [
-        ["disable"], ["enable"], ["erase", "--yes"], ["erase", "--dry-run"], ["remove-authenticator", "--yes"],
+        ["accounts", "disable"], ["accounts", "enable"], ["accounts", "erase", "--yes"],
+        ["accounts", "erase", "--dry-run"], ["accounts", "remove-authenticator", "--yes"], ["sessions", "list"],
+        ["sessions", "end"],
     ])
     func `an account that does not exist is not found`(act: [String]) async throws {
         try await TestSignups.with { _ in
             for account in ["nobody@example.com", "01a1fdb2-1117-7906-a197-83af84022e4d"] {
-                let run = try await CommandRun.byMina(["accounts"] + act + [account])
+                let run = try await CommandRun.byMina(act + [account])
                 #expect(run.status == 1 && run.errorOutput.contains("no account"), "\(run.errorOutput)")
             }
         }

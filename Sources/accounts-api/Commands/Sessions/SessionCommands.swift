@@ -26,7 +26,8 @@ struct SessionCommands: AsyncParsableCommand {
         func run() async throws {
             let format = try ListedSession.format.chosen(by: list, asJSON: flags.json)
             let (sessions, now) = try await flags.withOperator(writesAudit: account.isSearch) { admin in
-                try await admin.sessions(of: account.find(by: admin))
+                guard let listed = try await admin.sessions(of: account.find(by: admin)) else { throw account.notFound }
+                return listed
             }
             if flags.json {
                 print(JSON.array(sessions.map(format.json(of:))).text)
@@ -65,7 +66,9 @@ struct SessionCommands: AsyncParsableCommand {
             if everybody, !yes { try Question.ask("Sign everybody out? [y/N] ", orRefuse: "nobody was signed out") }
             let count = try await flags.withOperator(writesAudit: true, needsKeys: false) { admin in
                 guard let account else { return try await admin.endAllSessions() }
-                return try await admin.endSessions(of: account.find(by: admin), only: session?.id)
+                let ended = try await admin.endSessions(of: account.find(by: admin), only: session?.id)
+                guard let ended else { throw account.notFound }
+                return ended
             }
             if count == 0, let session { throw NotFound(description: "the account has no session \(session.id)") }
             print(
