@@ -103,6 +103,19 @@ struct DraftCommandTests: OperatorCommandSuite {
         }
     }
 
+    @Test(arguments: ["show", "why"])
+    func `the warning of a draft of another flow is JSON if the output is`(command name: String) async throws {
+        try await TestSignups.with { service in
+            let draft = try await service.start()
+            try session.run("UPDATE drafts SET flow = 'default@0'")
+            let message = "the servers use the flow default@0 for this draft, but this command uses "
+            let text = try await command("drafts", name, "\(draft.id)")
+            #expect(text.status == 0 && text.errorOutput.hasPrefix("warning: " + message), "\(text.errorOutput)")
+            let json = try await command("drafts", name, "\(draft.id)", "--json")
+            #expect(try json.errorJSON["warning"]?.string?.hasPrefix(message) == true, "\(json.errorOutput)")
+        }
+    }
+
     @Test func `drafts why lists the obstacles to a commit`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")

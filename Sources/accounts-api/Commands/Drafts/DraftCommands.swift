@@ -47,11 +47,12 @@ extension Operator {
     }
 
     /// Writes a warning if this command uses another flow than the server that last changed the draft.
-    func warn(of draft: Draft) {
+    func warn(of draft: Draft, asJSON: Bool) {
         guard draft.account == nil, draft.flow != flow.id else { return }
-        printError(
-            "warning: the servers use the flow \(draft.flow) for this draft, but this command uses \(flow.id): "
-                + "set FLOW_FILE to the flow file of the servers"
+        printWarning(
+            "the servers use the flow \(draft.flow) for this draft, but this command uses \(flow.id): "
+                + "set FLOW_FILE to the flow file of the servers",
+            asJSON: asJSON
         )
     }
 

@@ -23,7 +23,7 @@ extension DraftCommands {
             let report = try await flags.withOperator(writesAudit: writesAudit, showsSealed: !reveal) { admin in
                 let draft = try await admin.existing(self.draft.find(by: admin))
                 let admin = admin.following(draft)
-                admin.warn(of: draft)
+                admin.warn(of: draft, asJSON: flags.json)
                 if reveal { try await admin.note(.revealDraft, of: draft.id) }
                 guard let history = try await admin.history(of: draft) else {
                     throw NotFound(description: "draft \(draft.id) has ended")

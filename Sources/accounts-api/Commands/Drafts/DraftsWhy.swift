@@ -24,7 +24,7 @@ extension DraftCommands {
             ) { admin in
                 let draft = try await admin.existing(self.draft.find(by: admin))
                 let admin = admin.following(draft)
-                admin.warn(of: draft)
+                admin.warn(of: draft, asJSON: flags.json)
                 return (draft, draft.account == nil ? try await admin.obstacles(of: draft) : [])
             }
             let isCommitted = draft.account != nil
