@@ -60,8 +60,8 @@ extension Operator {
         return true
     }
 
-    /// Ends all sessions of an account, or only the given one. Returns the number of ended sessions, and writes an
-    /// audit record if there is one. Returns nil if the account does not exist.
+    /// Ends all sessions and unfinished sign-ins of an account, or only the given session, and writes an audit record if
+    /// there is one. Returns the number of ended sessions; nil if the account does not exist.
     package func endSessions(
         of account: ID<Account>,
         only session: ID<AccountSession>? = nil
@@ -71,7 +71,9 @@ extension Operator {
             "SELECT 1 FROM accounts WHERE id = \(account)",
             """
             WITH ended AS (DELETE FROM sessions WHERE \(condition) RETURNING id),
-                 \(audited(.endSessions, over: "(SELECT FROM ended LIMIT 1) AS once", of: "\(account)"))
+                 unfinished AS (DELETE FROM sign_ins WHERE account = \(account) AND \(session == nil) RETURNING id),
+                 either AS (SELECT id FROM ended UNION ALL SELECT id FROM unfinished LIMIT 1),
+                 \(audited(.endSessions, over: "either", of: "\(account)"))
             SELECT count(*) FROM ended
             """
         )

@@ -54,6 +54,22 @@ struct AccountCommandTests {
         }
     }
 
+    @Test func `with the sessions of an account, the sign-ins that wait for a second factor end`() async throws {
+        try await TestServer.with { site in
+            let (kim, thief) = (Browser(site), Browser(site))
+            let person = try await kim.signUp(hasAuthenticator: true)
+            _ = try await thief.signIn()
+            let session = try DatabaseSession().query("SELECT id::text FROM sessions").only.decode(String.self)
+            let one = try await command("sessions", "end", "kim@example.com", "--session", session)
+            #expect(one.output == "ended 1 session\n")
+            #expect(try DatabaseSession().number(of: "sign_ins") == 1, "only the session was to end")
+            #expect(try await command("sessions", "end", "kim@example.com").output == "ended 0 sessions\n")
+            let code = JSON.string(person.recoveryCodes[0])
+            #expect(try await thief.send(.put, "/session/recovery-code", ["code": code]).slug == "no-session")
+            #expect(try DatabaseSession().auditedActs().filter { $0 == "end sessions" }.count == 2)
+        }
+    }
+
     /// Follows a support case of docs/operating.md: somebody else has changed the address.
     @Test func `the owner of the old address gets back an account that was disabled meanwhile`() async throws {
         try await TestServer.with { site in
