@@ -8,9 +8,9 @@ extension ImageField {
     }
 
     package func check(_ entry: YAMLEntry, at position: FieldPosition) throws(YAMLFileError) {
-        // The path of an image is the path of its step and the name of its field. Each step has these two paths
-        // already.
-        if ["check", "resend"].contains(position.name) {
+        // The path of an image is the path of its step and the name of its field. Each step of a sign-up has these four
+        // paths already.
+        if ["check", "remove", "resend", "saved"].contains(position.name) {
             throw entry.error("the name \"\(position.name)\" is reserved: use another", at: "name")
         }
     }
