@@ -35,6 +35,7 @@ extension FlowSite {
         } catch  where act == .resume || act == .redeem || act == .undoEmailChange {
             let problem = problem(for: error, language, context.logger)
             guard problem.slug == .validationFailed else { throw problem }
+            context.subject.set(problem)
             var page =
                 switch act {
                 case .resume where !problem.refusalCodes.contains(Refusal.Code.codeExpired.rawValue):

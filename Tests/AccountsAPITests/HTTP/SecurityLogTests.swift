@@ -174,10 +174,12 @@ struct SecurityLogTests {
             try await kim.put("email", ["email": "kim"])
             try await kim.put("email", ["email": "kim@example.com"])
             _ = try await PageVisitor(site).post("/sign-in", "identifier=kim")
+            _ = try await PageVisitor(site).post("/signup/resume", "code=short")
             let lines = site.log.lines.filter { $0["message"] == "request" && $0["route"] != "/signup" }
             #expect(
                 lines.map { [$0["status"], $0["problem"], $0["step"]] } == [
                     [422, "validation-failed", "email"], [200, nil, nil], [422, "validation-failed", nil],
+                    [422, "validation-failed", nil],
                 ]
             )
             #expect(!site.log.text.contains("kim"), "what was typed")
