@@ -58,7 +58,7 @@ extension FlowSite {
                 return try await begin(body, at: step, request, context)
             }
         } catch {
-            return try refused(error, nil, context)
+            return try refused(error, nil, request, context)
         }
     }
 
@@ -76,7 +76,7 @@ extension FlowSite {
                 try await signups.start(by: body.form, in: body.start.language, for: destination)
             }
         } catch {
-            return try refused(error, body, context)
+            return try refused(error, body, request, context)
         }
         var response = await submit(body.answers, to: step, of: draft, request, context)
         if let token {
@@ -108,15 +108,27 @@ extension FlowSite {
     }
 
     /// The first page again, if the person can solve the problem there.
-    private func refused(_ error: any Error, _ body: FirstFormBody?, _ context: RequestScope) throws -> Response {
+    ///
+    /// - Parameter body: nil if the body was not read. The page then takes the destination from the query of the
+    ///   request.
+    private func refused(
+        _ error: any Error,
+        _ body: FirstFormBody?,
+        _ request: Request,
+        _ context: RequestScope
+    ) throws -> Response {
         let problem = problem(for: error, context.language, context.logger)
         guard problem.isForTheSamePage else { throw problem }
         context.subject.set(problem)
+        guard let body else {
+            let page = pages.first(request, notice: nil, after: problem, in: context.language)
+            return pages.response(page, in: context.language)
+        }
         let page = pages.start(
             after: problem,
-            body?.answers,
-            for: body?.start.request,
-            returningTo: body?.start.returnURL.flatMap { hosts?.allowed($0) },
+            body.answers,
+            for: body.start.request,
+            returningTo: body.start.returnURL.flatMap { hosts?.allowed($0) },
             in: context.language
         )
         return pages.response(page, in: context.language)

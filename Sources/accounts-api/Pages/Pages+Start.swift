@@ -1,4 +1,5 @@
 import Accounts
+import Foundation
 import Hummingbird
 
 extension Pages {
@@ -50,6 +51,7 @@ extension Pages {
         let isSignup = signups.flow.purpose == .signup
         let (heading, text) = introduction(in: language)
         var members: [JSON.Member] = [
+            .init("action", .string(action(for: authorization, returningTo: returnURL))),
             .init("request", authorization.map(JSON.string) ?? .null),
             .init("return_to", returnURL.map(JSON.string) ?? .null), .init("text", .string(text)),
             .init(
@@ -80,6 +82,14 @@ extension Pages {
             description: isFresh ? messages.text(isSignup ? .description : .recoverText) : nil,
             members: members
         )
+    }
+
+    /// Where the form of the first step goes. The query repeats the hidden members, because the service does not read
+    /// the body of an upload that it refuses.
+    private func action(for authorization: String?, returningTo returnURL: String?) -> String {
+        let path = signups.flow.purpose.path
+        let ticket = authorization?.addingPercentEncoding(withAllowedCharacters: ReturnTarget.unreserved)
+        return ReturnTarget(url: returnURL).carried(by: ticket.map { "\(path)?request=\($0)" } ?? path)
     }
 
     private func step(

@@ -307,6 +307,36 @@ struct StartPageTests {
         }
     }
 
+    @Test func `an image that is too large does not lose the request of an application`() async throws {
+        let flow = """
+            flow: pictures
+            version: 1
+            languages: [en]
+            steps:
+              - name: first
+                title: First
+                fields:
+                  - {name: photo, kind: image, label: Photo}
+              - name: address
+                title: Address
+                fields:
+                  - {name: email, kind: email, identifier: true, label: Email}
+              - name: code
+                title: Code
+                fields:
+                  - {name: code, kind: code, proves: email, label: Code}
+            """
+        try await TestServer.with(flow: flow) { site in
+            let kim = PageVisitor(site)
+            let first = try await kim.open("/signup?request=a%2Fb")
+            let action = try #require(first.html.firstMatch(of: /action="(\/signup[^"]*)"/)?.1)
+            let bytes = [UInt8](repeating: 0, count: ImageField.maximumBytes + BodyReader.maximumBytes)
+            let refused = try await kim.post(String(action), Multipart(photo: bytes))
+            #expect(refused.status == 422 && refused.has("enctype=\"multipart/form-data\""))
+            #expect(refused.has("name=\"request\" value=\"a/b\"") && refused.has("action=\"\(action)\""))
+        }
+    }
+
     @Test func `programs start as before`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
