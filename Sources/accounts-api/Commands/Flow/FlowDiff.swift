@@ -62,8 +62,6 @@ struct FlowChange: Equatable {
     let old, new: String?
 
     static func all(from old: Flow, to new: Flow) -> [FlowChange] {
-        let (before, after) = (entries(of: old), entries(of: new))
-        let names = before.map(\.name) + after.map(\.name).filter { name in !before.contains { $0.name == name } }
         let order = { (flow: Flow) in flow.fields.map(\.name.rawValue) }
         let isReordered = order(old) != order(new) && order(old).sorted() == order(new).sorted()
         let reordering = FlowChange(
@@ -71,18 +69,25 @@ struct FlowChange: Equatable {
             old: order(old).joined(separator: " "),
             new: order(new).joined(separator: " ")
         )
-        return (isReordered ? [reordering] : [])
-            + names.compactMap { name in
-                let change = FlowChange(
-                    name: name,
-                    old: before.first { $0.name == name }?.rules,
-                    new: after.first { $0.name == name }?.rules
-                )
-                return change.old == change.new ? nil : change
-            }
+        return (isReordered ? [reordering] : []) + changes(from: rules(of: old), to: rules(of: new))
+            + changes(from: fields(of: old), to: fields(of: new))
     }
 
-    private static func entries(of flow: Flow) -> [(name: String, rules: String)] {
+    private typealias Entries = [(name: String, rules: String)]
+
+    private static func changes(from before: Entries, to after: Entries) -> [FlowChange] {
+        let names = before.map(\.name) + after.map(\.name).filter { name in !before.contains { $0.name == name } }
+        return names.compactMap { name in
+            let change = FlowChange(
+                name: name,
+                old: before.first { $0.name == name }?.rules,
+                new: after.first { $0.name == name }?.rules
+            )
+            return change.old == change.new ? nil : change
+        }
+    }
+
+    private static func rules(of flow: Flow) -> Entries {
         func list(_ names: [String]) -> String { names.isEmpty ? "none" : names.joined(separator: " ") }
         let rules = [
             (name: "draft.idle", rules: span(of: flow.expiry.idle.seconds)),
@@ -100,7 +105,13 @@ struct FlowChange: Equatable {
             let limit = flow.limits[name]
             return (name: "limits.\(name.rawValue)", rules: "\(limit.count) in \(span(of: limit.period.seconds))")
         }
-        let fields = flow.steps.flatMap { step in
+        return rules + limits
+    }
+
+    /// A field may have the name of a rule: the step `draft` and its field `idle`, for example. So fields are compared
+    /// only with fields.
+    private static func fields(of flow: Flow) -> Entries {
+        flow.steps.flatMap { step in
             step.fields.map { field in
                 let words = [
                     type(of: field.kind).name, field.isRequired && !step.isOptional ? "required" : "optional",
@@ -113,7 +124,6 @@ struct FlowChange: Equatable {
                 )
             }
         }
-        return rules + limits + fields
     }
 
     var text: String {

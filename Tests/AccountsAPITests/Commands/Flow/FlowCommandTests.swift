@@ -148,6 +148,20 @@ struct FlowCommandTests {
         #expect(FlowChange.all(from: try flow("a", "b"), to: try flow("b", "a")).map(\.text) == ["~ fields: a b → b a"])
     }
 
+    @Test func `flow diff compares a field with the name of a rule`() throws {
+        func flow(_ rule: String, _ field: String) throws -> Flow {
+            let steps = "steps: [{name: draft, title: One, fields: [{name: idle, kind: text, label: A\(field)}]}]"
+            return try Flow(yaml: "flow: tea\nversion: 1\n\(rule)\(steps)\n", file: "flow.yaml")
+        }
+        let changes = FlowChange.all(
+            from: try flow("", ""),
+            to: try flow("draft: {idle: 30m}\n", ", required: false")
+        )
+        #expect(changes.map(\.name) == ["draft.idle", "draft.idle"])
+        #expect(changes.first?.text == "~ draft.idle: 24 h → 30 min")
+        #expect(changes.last?.new?.hasPrefix("text, optional") == true)
+    }
+
     @Test func `flow show prints a line for each field`() async throws {
         try await withFile(Self.validFlow) { file in
             let run = try await CommandRun.of("flow", "show", "--language", "ko", settings: ["FLOW_FILE": file])
