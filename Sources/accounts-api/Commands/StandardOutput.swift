@@ -17,13 +17,27 @@ enum StandardOutput {
         return output.revents & Int16(POLLERR | POLLHUP | POLLNVAL) == 0 ? .ready : .closed
     }
 
+    /// The error if the output cannot be written, for example because the disk is full.
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
     /// Waits until there is room for the line, and writes it. Returns false if the reader has closed the output. The
     /// process must ignore SIGPIPE.
     ///
     /// - Parameter line: at most 4 KiB, for which a pipe that is ready has room (pipe(7)).
     static func write(_ line: String) async throws -> Bool {
-        while state == .busy { try await Task.sleep(for: .milliseconds(100)) }
-        let bytes = Array("\(line)\n".utf8)
-        return bytes.withUnsafeBytes { Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) } == bytes.count
+        var rest = Array("\(line)\n".utf8)[...]
+        while !rest.isEmpty {
+            while state == .busy { try await Task.sleep(for: .milliseconds(100)) }
+            let count = rest.withUnsafeBytes { Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            if count < 0 {
+                if [EINTR, EAGAIN].contains(errno) { continue }
+                if errno == EPIPE { return false }
+                throw Failure(description: "cannot write to standard output: \(String(cString: strerror(errno)))")
+            }
+            rest = rest.dropFirst(count)
+        }
+        return true
     }
 }

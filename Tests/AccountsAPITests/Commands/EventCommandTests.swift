@@ -224,6 +224,25 @@ struct EventCommandTests: OperatorCommandSuite {
         #expect(status == 0 && line.contains(id))
     }
 
+    @Test func `tail fails when its output cannot be written`() async throws {
+        _ = try cause(1)
+        let settings = CommandRun.settingsOfMina
+        let (status, text) = try await onThread {
+            let (process, errors) = (Process(), Pipe())
+            process.executableURL = ServerProcess.program
+            process.arguments = ["events", "tail"]
+            process.environment = settings
+            process.standardInput = FileHandle.nullDevice
+            process.standardOutput = FileHandle(forWritingAtPath: "/dev/full")
+            process.standardError = errors
+            try process.run()
+            let text = errors.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+            return (process.terminationStatus, String(decoding: text, as: UTF8.self))
+        }
+        #expect(status == 1 && text == "cannot write to standard output: No space left on device\n")
+    }
+
     @Test func `tail refuses an unknown application`() async throws {
         let run = try await CommandRun.byMina("events", "tail", "wiki")
         #expect(run.status == 1 && run.errorOutput == "no application wiki\n")
