@@ -199,7 +199,8 @@ extension ProblemKind {
                 meaning: """
                     A limit is reached, for this sign-up, this client network, this e-mail address or all mails. \
                     `RateLimit-Policy` has its name, and how often (`q`) within how many seconds (`w`) the service \
-                    permits the action.
+                    permits the action. An answer without `RateLimit-Policy` and `RateLimit` means that too many \
+                    requests of this client network are being answered at the same time.
                     """,
                 remedy: """
                     Wait as many seconds as `Retry-After` says, and send the request again. At the limit `revisions` \
