@@ -103,7 +103,7 @@ package struct OutboxSender: Sendable {
 
     private func deliver(_ mail: ClaimedMail, with mailer: any Mailer) async throws(DatabaseError) {
         if !mail.isUseful {
-            try await markDead(mail.id, Self.lateness(after: mail.lastError))
+            try await markDead(mail, Self.lateness(after: mail.lastError))
         } else if mail.template == "withheld" {
             // This mail is never sent: no account has the address, or its owner has received a notice within the hour.
             // The row exists only so that every request takes the same time. It keeps the mailer busy for as long as a
@@ -153,7 +153,7 @@ package struct OutboxSender: Sendable {
         do throws(MailError) {
             reply = try await delivery()
         } catch {
-            if case .permanent = error { return try await markDead(mail.id, "\(error)") }
+            if case .permanent = error { return try await markDead(mail, "\(error)") }
             return try await postpone(mail, "\(error)")
         }
         try await finish(mail.id, reply)
@@ -173,14 +173,18 @@ package struct OutboxSender: Sendable {
         }
     }
 
-    /// Leaves the mail to its next attempt, or marks it dead after the last one. The claim has already moved the due
-    /// time to the next attempt.
+    /// Leaves the mail to its next attempt, or marks it dead after the last one.
     private func postpone(_ mail: ClaimedMail, _ reason: String) async throws(DatabaseError) {
-        if mail.attempts >= Self.maximumAttempts { return try await markDead(mail.id, reason) }
+        if mail.attempts >= Self.maximumAttempts { return try await markDead(mail, reason) }
+        try await keepWaiting(mail, reason)
+    }
+
+    /// Leaves the mail to its next attempt. The claim has already moved the due time to it.
+    private func keepWaiting(_ mail: ClaimedMail, _ reason: String) async throws(DatabaseError) {
         metrics.mails.add(1, "postponed")
         logger.warning("mail not delivered, will retry", metadata: ["mail": "\(mail.id)", "reason": "\(reason)"])
         _ = try await database.transaction(
-            "UPDATE outbox SET last_error = \(reason), sending_until = NULL WHERE id = \(mail.id)"
+            "UPDATE outbox SET last_error = \(reason), sending_until = NULL WHERE id = \(mail.id) AND state = 'waiting'"
         )
     }
 
@@ -189,15 +193,18 @@ package struct OutboxSender: Sendable {
         ["expired before delivery", earlier].compactMap(\.self).joined(separator: "; ")
     }
 
-    private func markDead(_ id: ID<Outbox>, _ reason: String) async throws(DatabaseError) {
-        metrics.mails.add(1, "dead")
-        logger.error("mail is dead", metadata: ["mail": "\(id)", "reason": "\(reason)"])
-        _ = try await database.transaction(
+    /// Marks the mail dead, if this claim is still the current one. If an operator has retried the mail since, its
+    /// attempts are 0, and the next attempt follows at once.
+    private func markDead(_ mail: ClaimedMail, _ reason: String) async throws(DatabaseError) {
+        let dead = try await database.transaction(
             """
             UPDATE outbox SET state = 'dead', \(Self.erased), last_error = \(reason), finished_at = now()
-             WHERE id = \(id) AND state = 'waiting'
+             WHERE id = \(mail.id) AND state = 'waiting' AND attempts = \(mail.attempts) RETURNING id
             """
-        )
+        )[0]
+        if dead.isEmpty { return try await keepWaiting(mail, reason) }
+        metrics.mails.add(1, "dead")
+        logger.error("mail is dead", metadata: ["mail": "\(mail.id)", "reason": "\(reason)"])
     }
 
     /// The assignments that erase the content, the recipient and the network of a mail that is delivered or dead.

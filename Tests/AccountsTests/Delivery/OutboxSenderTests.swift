@@ -219,6 +219,28 @@ struct OutboxSenderTests {
         }
     }
 
+    @Test(arguments: [
+        MailError.temporary(reply: nil, reason: "the server is gone"),
+        .permanent(reply: 550, reason: "no such mailbox"),
+    ])
+    func `a mail that an operator retries during its last attempt gets another one`(error: MailError) async throws {
+        try await TestSignups.with { service in
+            try await enter("kim@example.com", at: service)
+            try session.run("UPDATE outbox SET attempts = \(OutboxSender.maximumAttempts - 1)")
+            let held = HeldSender(service, mailers: 1)
+            let sender = held.sender
+            async let attempt = sender.deliverNext()
+            let delivery = try await held.next()
+            let mail = try session.query("SELECT id FROM outbox").only.decode(ID<Outbox>.self)
+            #expect(try await Operator(service.signups, name: "mina").retry(mail))
+            delivery.end(with: error)
+            _ = try await attempt
+            #expect(try session.number(of: "outbox WHERE state = 'waiting' AND attempts = 0 AND due_at <= now()") == 1)
+            #expect(try await service.sender.deliverNext())
+            #expect(service.mailbox.mails.map(\.to) == ["kim@example.com"])
+        }
+    }
+
     @Test func `a shutdown waits for the mails in delivery and claims no others`() async throws {
         try await TestSignups.with { service in
             for number in 1...3 { try await enter("kim\(number)@example.com", at: service) }
