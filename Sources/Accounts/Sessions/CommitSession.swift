@@ -22,10 +22,10 @@ package struct CommittingClient: Sendable {
         token.digests(for: "session of commit", nonce, keys).map { Token(for: session, derived: $0) }
     }
 
-    /// Returns the device token of the client; if it has none, one that is derived in the same way as the session's
-    /// token.
-    func device(_ nonce: [UInt8], _ keys: KeyRing) -> DeviceToken {
-        client.device ?? DeviceToken(derived: token.digests(for: "device of commit", nonce, keys)[0])
+    /// Returns the device token for each key of the key ring. That is the device token of the client; if it has none,
+    /// one that is derived in the same way as the session's token.
+    func devices(_ nonce: [UInt8], _ keys: KeyRing) -> [DeviceToken] {
+        token.digests(for: "device of commit", nonce, keys).map { client.device ?? DeviceToken(derived: $0) }
     }
 }
 
@@ -43,7 +43,7 @@ struct SessionPlan: Sendable {
         self.client = client
         nonce = [UInt8].random(count: 16)
         token = client.tokens(of: id, nonce, keys)[0]
-        device = client.device(nonce, keys)
+        device = client.devices(nonce, keys)[0]
     }
 }
 
@@ -107,11 +107,15 @@ extension Signups {
         )
         for row in rows {
             let (id, nonce, hash) = try row.decode(ID<AccountSession>.self, [UInt8].self, [UInt8].self)
-            guard let token = client.tokens(of: id, nonce, keys).first(where: { $0.hash == hash }),
+            let made = zip(client.tokens(of: id, nonce, keys), client.devices(nonce, keys))
+            guard let (token, device) = made.first(where: { token, _ in token.hash == hash }),
                 let session = try await database.read(Self.select(id)).first
             else { continue }
-            let device = flow.purpose == .emailChange ? nil : client.device(nonce, keys)
-            return NewSession(session: try AccountSession(session), token: token, device: device)
+            return NewSession(
+                session: try AccountSession(session),
+                token: token,
+                device: flow.purpose == .emailChange ? nil : device
+            )
         }
         return nil
     }

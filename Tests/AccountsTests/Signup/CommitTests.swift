@@ -285,6 +285,23 @@ struct CommitTests {
         }
     }
 
+    @Test func `a repeated commit at a server with another first key returns the same session and device`() async throws
+    {
+        try await TestSignups.with { service in
+            let (started, token) = try await service.signups.start(in: .english)
+            let draft = try await service.fill(started)
+            let client = CommittingClient(token: token, client: SessionClient(browser: nil, device: nil))
+            let first = try #require(try await service.signups.commit(draft, signingIn: client).session)
+            let keys = "new:" + Data(repeating: 8, count: 32).base64EncodedString() + "," + TestSignups.keys
+            try await TestSignups.with(keys: keys) { server in
+                let committed = try await server.signups.reread(draft)
+                let again = try #require(try await server.signups.commit(committed, signingIn: client).session)
+                #expect(again.token.text == first.token.text)
+                #expect(first.device != nil && again.device == first.device)
+            }
+        }
+    }
+
     @Test func `a hundred concurrent commits create one account`() async throws {
         try await TestSignups.with(connections: 11) { service in
             let draft = try await service.readyDraft()
