@@ -174,15 +174,17 @@ extension Operator {
         signups.failureCounts(factor, subject, nil).ofStrangers
     }
 
-    /// A finding about the waiting mails to the address that have had a failed attempt or are older than a minute; nil
-    /// if there is none.
+    /// A finding about the waiting mails to the address that have had a failed attempt or are older than a minute, with
+    /// the error of the newest one that has one; nil if there is none.
     private func lateMail(
         of account: ID<Account>,
         to address: EmailAddress
     ) async throws(DatabaseError) -> SignInFinding? {
         let (count, since, lastError) = try await database.read(
             """
-            SELECT count(*), min(created_at), max(last_error) FROM outbox
+            SELECT count(*), min(created_at),
+                   (array_agg(last_error ORDER BY created_at DESC) FILTER (WHERE last_error IS NOT NULL))[1]
+              FROM outbox
              WHERE state = 'waiting'
                AND (recipient = ANY (\(ByteStrings(signups.outbox.recipientDigests(of: address))))
                     OR account = \(account) AND template = \(CodeMail.signIn.rawValue))

@@ -179,6 +179,28 @@ struct AccountWhyTests {
         }
     }
 
+    @Test func `of several mails that wait, the newest gives the reason`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            try await site.service.deliver()
+            site.service.mailbox.refuse(with: .temporary(reply: 451, reason: "greylisted"))
+            try await Browser(site).send(.post, "/session/code", ["identifier": "kim"])
+            try await site.service.deliver()
+            try session.run(
+                """
+                INSERT INTO outbox
+                SELECT (jsonb_populate_record(mail, jsonb_build_object(
+                            'id', gen_random_uuid(), 'created_at', now() - interval '2 hours', 'last_error', 'timed out'
+                       ))).*
+                  FROM outbox AS mail WHERE state = 'waiting'
+                """
+            )
+            let text = try await CommandRun.byMina("accounts", "why", "kim@example.com").output
+            #expect(text.hasPrefix("2 mails to the address have waited for 2 h: "), "\(text)")
+            #expect(text.contains("greylisted") && !text.contains("timed out"))
+        }
+    }
+
     @Test func `a dead mail of a recovery is an obstacle`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
