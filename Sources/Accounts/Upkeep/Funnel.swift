@@ -180,7 +180,12 @@ package struct FunnelWriter: Service {
             try await signups.funnel.flush(to: signups.database)
         } catch {
             signups.metrics.failures.add(1, "funnel")
-            logger.warning("cannot write the funnel counts, will retry", metadata: ["reason": "\(error)"])
+            let reason: Logger.Metadata = ["reason": "\(error)"]
+            if case .outcomeUnknown = error {
+                logger.warning("cannot tell whether the funnel counts were written, will not retry", metadata: reason)
+            } else {
+                logger.warning("cannot write the funnel counts, will retry", metadata: reason)
+            }
         }
     }
 }

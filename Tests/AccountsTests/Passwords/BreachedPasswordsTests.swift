@@ -1,6 +1,4 @@
 import Foundation
-import Logging
-import Synchronization
 import TestSupport
 import Testing
 
@@ -276,25 +274,4 @@ private func withList<Value>(_ text: String, _ body: (String) throws -> Value) t
 
 private func sha1(_ text: String) -> String {
     String(decoding: BreachedHash.sha1.digits(of: Secret(text: text)).withBytes { Array($0) }, as: UTF8.self)
-}
-
-/// The messages that are logged, without their metadata.
-private final class LogLines: Sendable {
-    private struct Handler: LogHandler {
-        let lines: LogLines
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.trace
-
-        subscript(metadataKey key: String) -> Logger.MetadataValue? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) { lines.all.withLock { $0.append("\(event.message)") } }
-    }
-
-    private let all = Mutex<[String]>([])
-
-    var messages: [String] { all.withLock { $0 } }
-    var logger: Logger { Logger(label: "test") { _ in Handler(lines: self) } }
 }
