@@ -43,11 +43,11 @@ struct LineLogger: LogHandler {
         _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
-    /// `Int`, `UInt` and `Double` are numbers; everything else is text.
+    /// `Int`, `UInt` and `Double` are numbers; everything else is text, and so is a `UInt` above `Int.max`.
     private static func json(_ value: Logger.MetadataValue) -> JSON {
         switch value {
         case .stringConvertible(let number as Int): .integer(number)
-        case .stringConvertible(let number as UInt): .integer(Int(number))
+        case .stringConvertible(let number as UInt) where number <= Int.max: .integer(Int(number))
         case .stringConvertible(let number as Double): .number(number)
         default: .string("\(value)")
         }
