@@ -1,7 +1,8 @@
 import Accounts
 import Foundation
 
-/// The name and password of HTTP Basic (RFC 7617).
+/// The name and password of HTTP Basic (RFC 7617): the id and the secret of an application, each encoded as in a form
+/// (RFC 6749 §2.3.1).
 struct BasicCredentials {
     let name, password: String
 
@@ -10,10 +11,12 @@ struct BasicCredentials {
         let parts = header.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "basic",
             let bytes = Data(base64Encoded: String(parts[1].trimmingWhitespace())),
-            let pair = String(validating: bytes, as: UTF8.self), let colon = pair.utf8.firstIndex(of: UInt8(ascii: ":"))
+            let pair = String(validating: bytes, as: UTF8.self),
+            let colon = pair.utf8.firstIndex(of: UInt8(ascii: ":")),
+            let name = String(pair[..<colon]).formDecoded,
+            let password = String(pair[pair.utf8.index(after: colon)...]).formDecoded
         else { return nil }
-        name = String(pair[..<colon])
-        password = String(pair[pair.utf8.index(after: colon)...])
+        (self.name, self.password) = (name, password)
     }
 }
 

@@ -101,13 +101,14 @@ struct ProviderRoutes: Sendable {
         of request: Request,
         _ parameters: OAuthParameters
     ) throws(OAuthError) -> Accounts.Application {
-        if let (id, secret) = try Self.basic(request.headers) {
-            guard parameters.clientSecret == nil, parameters["client_id"].map({ $0 == id }) ?? true else {
+        if let header = request.headers[.authorization], header.lowercased().hasPrefix("basic ") {
+            guard let credentials = BasicCredentials(header) else { throw .invalidClient }
+            guard parameters.clientSecret == nil, parameters["client_id"].map({ $0 == credentials.name }) ?? true else {
                 throw OAuthError("invalid_request", "The application authenticates in two ways.")
             }
-            guard let application = provider.application(id), application.accepts(secret: secret) else {
-                throw .invalidClient
-            }
+            guard let application = provider.application(credentials.name),
+                application.accepts(secret: credentials.password)
+            else { throw .invalidClient }
             return application
         }
         guard let application = parameters["client_id"].flatMap({ provider.application($0) }) else {
@@ -119,16 +120,6 @@ struct ProviderRoutes: Sendable {
             throw .invalidClient
         }
         return application
-    }
-
-    /// The id and the secret of HTTP Basic, each encoded as in a form (RFC 6749 §2.3.1); nil if the request does not
-    /// use HTTP Basic.
-    private static func basic(_ headers: HTTPFields) throws(OAuthError) -> (id: String, secret: String)? {
-        guard let header = headers[.authorization], header.lowercased().hasPrefix("basic ") else { return nil }
-        guard let pair = BasicCredentials(header), let id = pair.name.formDecoded,
-            let secret = pair.password.formDecoded
-        else { throw .invalidClient }
-        return (id, secret)
     }
 
     /// Answers with the JSON that `act` returns, or with the OAuth error that it throws.

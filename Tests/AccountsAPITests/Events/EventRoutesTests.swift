@@ -35,6 +35,16 @@ struct EventRoutesTests {
         }
     }
 
+    @Test func `the secret is encoded as in a form`() async throws {
+        try await RelyingParty.with { shop in
+            let registry = try RelyingParty.registry(shop.site.service.signups.flow, publicURL: "http://localhost:8080")
+            try await shop.site.service.database.store(registry.current.subscribers)
+            let encoded = RelyingParty.secrets[0].replacing("-", with: "%2D")
+            #expect(try await list(shop, secret: encoded).status == 200)
+            #expect(try await list(shop, secret: "%").status == 401)
+        }
+    }
+
     @Test func `a request without the secret, or with a malformed cursor or limit, is refused`() async throws {
         try await RelyingParty.with { shop in
             let refused = [
