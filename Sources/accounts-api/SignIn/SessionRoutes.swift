@@ -126,8 +126,7 @@ struct SessionRoutes: Sendable {
             if let device = pending.device { answer.add(device, isBearer: isBearer, cookies) }
             return answer
         case .deviceKnown(let device):
-            var answer = Answer(json: ["session": nil, "next": nil], status: status)
-            answer.json = .object([.init("session", nil), .next(.password)])
+            var answer = Answer(json: .object([.init("session", nil), .next(.password)]), status: status)
             answer.add(device, isBearer: isBearer, cookies)
             if !isBearer { answer.headers.append(cookies.session.clear) }
             return answer
