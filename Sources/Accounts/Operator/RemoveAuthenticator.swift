@@ -2,8 +2,8 @@
 package struct AuthenticatorRemoval: Sendable {
     /// Whether the account had an authenticator app. If it had none, nothing has changed.
     package let hasChanged: Bool
-    /// Whether a device needs a mailed code before it can sign in with the password. False for an account without an
-    /// address.
+    /// Whether each device now needs a mailed code before it can sign in with the password. False for an account
+    /// without an app or an address.
     package let needsMailedCode: Bool
 }
 
@@ -40,10 +40,8 @@ extension Operator {
                 + [Signups.outdateDrafts(of: id, when: hasChanged)] + end + tell + ["SELECT \(hasChanged)"]
         )
         if rows[0].isEmpty { return nil }
-        return AuthenticatorRemoval(
-            hasChanged: try rows[rows.count - 1].only.decode(Bool.self),
-            needsMailedCode: hasAddress
-        )
+        let isRemoved = try rows[rows.count - 1].only.decode(Bool.self)
+        return AuthenticatorRemoval(hasChanged: isRemoved, needsMailedCode: isRemoved && hasAddress)
     }
 
     /// The identifiers with which a person signs in to the account, and the addresses that get a notice. The addresses

@@ -35,7 +35,7 @@ extension AccountCommands {
             }
             let json: JSON = [
                 "id": .string("\(id)"), "changed": .bool(removal.hasChanged),
-                "needs_mailed_code": .bool(removal.hasChanged && removal.needsMailedCode),
+                "needs_mailed_code": .bool(removal.needsMailedCode),
             ]
             print(flags.json ? json.text : Self.text(id, removal))
         }
