@@ -1,4 +1,4 @@
-/// All mistakes in an applications file, at least one.
+/// The mistakes that were found in an applications file, at least one. One mistake may hide others.
 package struct ApplicationsFileError: Error, CustomStringConvertible {
     package let mistakes: [YAMLFileError]
 

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// The queue of outgoing mail. The transaction that causes a mail writes its encrypted row into the table `outbox`;
-/// ``OutboxSender`` sends the mail afterwards.
+/// The queue of outgoing mail. The transaction that causes a mail writes a row with its encrypted ``Content`` into the
+/// table `outbox`; ``OutboxSender`` sends the mail afterwards.
 package struct Outbox: Sendable {
     private let keys: KeyRing
     /// The languages of the service; a mail in another one is sent in the first of them.
@@ -21,13 +21,16 @@ package struct Outbox: Sendable {
         wakeup.yield()
     }
 
-    /// The encrypted part of a mail: its recipient, and the values for its template.
+    /// The encrypted part of a mail: its recipient, its language, and the values for its template.
     struct Content {
         let to: String
         let language: Language
-        /// The code, or the token of the link, and its lifetime in minutes; nil if the mail has neither.
+        /// A code, or the token in a link that continues a sign-up on another device or undoes a change of address, with
+        /// its lifetime in minutes. A mail that replaces one with a code has a code as well, which its template does not
+        /// show. Nil for other mail.
         let code: (text: String, minutes: Int)?
-        /// The ticket in the link of a mail with a code; nil if the mail has no such link.
+        /// The ticket (``Ticket``) for the link of a mail with a code. Like the code, a mail that replaces such a mail
+        /// may have one. Nil for other mail.
         var ticket: String?
     }
 
@@ -35,7 +38,7 @@ package struct Outbox: Sendable {
     struct Sealed {
         let id: UUID
         let sealed: [UInt8]
-        /// A digest of the network whose request has caused the mail. Networks take turns by these digests.
+        /// A digest of the site (``Network/site``) whose request has caused the mail. Sites take turns by these digests.
         let networkDigest: [UInt8]
         /// A digest of the recipient's address, or of the address that replaces it (`recipient` of `seal`). Mails with
         /// the same digest are delivered one after another.
@@ -47,9 +50,9 @@ package struct Outbox: Sendable {
     /// - Parameters:
     ///   - now: the current time. The digest of a network differs from day to day (UTC), so digests of two days do not
     ///     reveal that they belong to one network.
-    ///   - recipient: the address for the digest of the recipient, if it is not that of the mail. A sign-in with a
-    ///     username passes an address made of the username, so that the order of delivery does not reveal which address
-    ///     the account has.
+    ///   - recipient: the address to digest in place of `content.to`; nil for `content.to`. A sign-in with a username
+    ///     passes an address made of the username, so that the order of delivery does not reveal which address the
+    ///     account has.
     func seal(
         _ content: Content,
         from network: Network,
@@ -103,7 +106,7 @@ package struct Outbox: Sendable {
         else { return nil }
         var code: (text: String, minutes: Int)?
         if let text = json["code"]?.string, case .integer(let minutes)? = json["minutes"] { code = (text, minutes) }
-        // A mail in a language that the service does not have any more is better in another language than not sent.
+        // If the service no longer has the language, the mail is sent in another one.
         let language = languages[tag] ?? languages[0]
         return Content(to: to, language: language, code: code, ticket: json["ticket"]?.string)
     }
@@ -121,7 +124,7 @@ struct ClaimedMail: Sendable {
     let createdAt: Date
     /// The seconds since the mail was created, by the clock of the database.
     let age: Int
-    /// The error of the last attempt, or the note of a server that its key ring lacks the key; nil if there is neither.
+    /// The error of the last attempt, or the message that a server lacks the key of the mail; nil if there is neither.
     let lastError: String?
 
     /// The columns that ``init(_:)`` decodes.

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The events and logouts that wait for applications: the rows of `deliveries` and `logouts`.
+/// The events and logouts that applications have not received: the rows of `deliveries` and `logouts`.
 ///
 /// An application may get one of them twice: if a server dies after it has delivered one, another server delivers it
 /// again.
@@ -28,7 +28,7 @@ struct EventQueue: Sendable {
     }
 
     /// A logout, which is the end of a grant. This server has claimed it for one attempt to tell the application. The
-    /// number of attempts identifies the claim (unlike a delivery's, nothing resets it).
+    /// number of attempts identifies the claim. Nothing resets it, while `events retry` resets that of a delivery.
     struct Logout: Sendable {
         let application: String
         /// The id of the grant.
@@ -41,8 +41,8 @@ struct EventQueue: Sendable {
         let claimedAt: Date
     }
 
-    /// The ids of the applications for which an event or a logout is due now; for events, only those whose webhook is
-    /// on and not paused. An event may be due and still wait for an earlier one of its account.
+    /// The ids of the applications for which an event or a logout is due now. Those whose webhook is off or paused are
+    /// not among the first. An event may be due and still wait for an earlier one of its account.
     func dueApplications() async throws(DatabaseError) -> (events: [String], logouts: [String]) {
         let rows = try await database.read("SELECT application, has_event, has_logout FROM due_applications()")
         var (events, logouts): ([String], [String]) = ([], [])
@@ -125,15 +125,15 @@ struct EventQueue: Sendable {
         )
     }
 
-    /// Stores a failed attempt. If this claim is still the current one, the event waits for its next attempt, or has
-    /// failed after the last one. In any case, counts a failure of the application. Pauses its
-    /// webhook, or disables it, if the parameters or its failures require that. Its logouts go on.
+    /// Stores a failed attempt. If this claim is still the current one, the event waits for its next attempt, or becomes
+    /// `failed` if there is none. In any case, counts a failure of the application, and pauses its webhook for `pause`,
+    /// or after repeated failures, or switches it off. Its logouts go on.
     ///
     /// - Parameters:
     ///   - delay: the seconds until the next attempt; nil if this was the last one.
-    ///   - pause: the seconds for which the application gets no events, at least; 0 if its answer asks for no pause. From the
-    ///     fifth failure in a row the pause may be longer.
-    ///   - disablesWebhook: whether the application gets no more events until an operator retries them.
+    ///   - pause: the minimum number of seconds without events; 0 if the answer asks for no pause. From the fifth failure
+    ///     in a row the pause may be longer.
+    ///   - disablesWebhook: whether to switch the webhook off, until `events retry` of the application switches it on.
     func recordFailure(
         of delivery: Delivery,
         _ reason: String,
@@ -142,8 +142,8 @@ struct EventQueue: Sendable {
         disablesWebhook: Bool
     ) async throws(DatabaseError) {
         // If an operator has retried the event since the claim, its attempts are 0, and the next attempt follows at
-        // once. Also postpones the account's later events: until this one is delivered they cannot be claimed, and
-        // would only be read again and again.
+        // once. Also postpones the account's later events: they cannot be claimed until this one is delivered or has
+        // failed, and would only be read again and again.
         let reschedule: SQL = """
             WITH postponed AS (
                 UPDATE deliveries

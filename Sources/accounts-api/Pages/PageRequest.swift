@@ -7,15 +7,16 @@ struct PageRequest: Sendable {
     /// The request that is being answered.
     @TaskLocal static var current: PageRequest?
 
-    /// The path and query at which a browser gets the page again. After a form, that of the page with the form.
+    /// The path and query at which a browser gets the page again. For a POST, that of the page with the form, by
+    /// `Referer`; nil if it is not known.
     let address: String?
-    /// Whether a GET at the address of the request gives the same page.
+    /// Whether the request is a GET or HEAD, so that the same request gives the page again.
     let isRead: Bool
 
     init(_ request: Request) {
         isRead = [.get, .head].contains(request.method)
-        // Usually that is a page of this service, because the origin check refuses the forms of most other sites. Its
-        // host is dropped, so the address cannot lead to another site.
+        // The referer of a form is usually a page of this service: the origin check refuses the forms of other sites,
+        // except those in `ALLOWED_ORIGINS`. Its host is dropped.
         let referer = request.headers[.referer]?.split(separator: "://", maxSplits: 1).last?.drop { $0 != "/" }
         let address = isRead ? Substring(request.uri.string) : referer
         self.address = address.flatMap { PageAddress(Self.withoutLanguage($0)) }?.text
@@ -27,7 +28,8 @@ struct PageRequest: Sendable {
     /// Whether the person has come from the review to change an answer.
     var isFromReview: Bool { address?.hasSuffix("?\(Self.reviewMark)") == true }
 
-    /// Without the parameters that choose a language, which would count more than the choice of the person.
+    /// Returns the address without the parameters `locale` and `ui_locales`. They would take precedence over the language
+    /// that the person then picks on the page.
     private static func withoutLanguage(_ address: Substring) -> String {
         let parts = address.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1)
         guard parts.count == 2 else { return parts.first.map(String.init) ?? "" }
@@ -42,7 +44,8 @@ struct PageRequest: Sendable {
 struct PageAddress {
     let text: String
 
-    /// Returns nil unless the text begins with one slash, and contains no character that browsers remove or change.
+    /// Returns nil unless the text begins with exactly one slash and has only printable ASCII characters, at most 8,192,
+    /// without spaces and backslashes: browsers remove spaces and read a backslash as a slash.
     init?(_ text: String) {
         guard text.utf8.count <= 8192, text.hasPrefix("/"), !text.hasPrefix("//"),
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") })

@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// The flags of `serve`: one for each setting of the table, except secrets. ArgumentParser takes the flags from the
-/// mirror of this type, so the mirror has an `@Option` for each of them.
+/// The flags of `serve` and `doctor`: one for each setting of the table with ``Setting/hasFlag``. ArgumentParser takes the
+/// flags from the mirror of this type, so the mirror has an `@Option` for each of them.
 struct SettingFlags: ParsableArguments, CustomReflectable {
     private struct Key: CodingKey {
         let stringValue: String

@@ -10,11 +10,13 @@ package enum RedeemError: Error {
     case database(DatabaseError)
 }
 
-/// Strangers who cause mails to an address can use up its rate limits. Each of these mails contains a ticket. Only the
-/// owner of the address can read it, and can exchange it to sign up outside these limits.
+/// Strangers who cause mails to an address can use up its rate limits. Each mail with a code for a sign-up, a recovery or
+/// a sign-in contains a ticket. Only the owner of the address can read it, and can exchange it to go on outside these
+/// limits.
 extension Signups {
-    /// Exchanges the ticket for a new sign-up with its address, and mails a code to that address. Neither the mail nor
-    /// the guesses at the code count against the limits of the address. Other sign-ups do not change.
+    /// Exchanges the ticket for a new draft with its address, and mails a code to that address. Neither the mail nor the
+    /// guesses at the code count against the limits that strangers can use up; the mail counts against
+    /// ``mailsByTicket(to:)``. Other drafts do not change.
     package func redeem(
         _ ticket: Ticket,
         in language: Language
@@ -50,8 +52,9 @@ extension Signups {
         return holder.address.maskedName
     }
 
-    /// The address to which the ticket was mailed, and the code field of that mail with the prefix of its flow's
-    /// purpose; nil if the ticket is invalid. Throws `unreadable` if the address cannot be decrypted.
+    /// The address to which the ticket was mailed, and the field whose code was in that mail, with
+    /// ``FlowPurpose/prefix`` before its name; for a sign-in `session/code`. Nil if the ticket is invalid. Throws
+    /// `unreadable` if the address cannot be decrypted.
     func holder(of ticket: Ticket) async throws(RedeemError) -> (address: EmailAddress, field: FieldName)? {
         let row = try await converting(to: RedeemError.database) { () throws(DatabaseError) in
             try await database.read("SELECT sealed, field FROM tickets WHERE \(Self.isValid(ticket))").first?
@@ -94,8 +97,8 @@ extension Signups {
         if !wasValid { throw .invalidTicket }
     }
 
-    /// The rate limit of mails that tickets cause: 30 to one mailbox in a day, and as many to its addresses with a tag.
-    /// Only the readers of the mail have tickets, so nobody else can use up this limit.
+    /// The rate limit of mails that tickets cause: 30 a day to a mailbox, and another 30 to all its addresses with a tag
+    /// (`name+tag@`) together. Only the readers of the mail have tickets, so nobody else can use up this limit.
     func mailsByTicket(to address: EmailAddress) -> Charge {
         charge("mails_by_ticket", Limit(30, per: .seconds(86_400)), address.mailboxAndTag)
     }
