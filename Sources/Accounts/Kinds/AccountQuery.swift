@@ -11,8 +11,9 @@ package struct AccountQuery {
 
 /// The part of the output of `accounts show` that an ``AccountQuery`` makes.
 package struct AccountSection: Sendable {
-    /// True for a section before the values of the account, such as the factors of a sign-in: its entries are lines of
-    /// the text output. False for a section after them: its entries are rows of the table of values.
+    /// True if the output shows the section before the values of the account, such as the factors of a sign-in; its
+    /// entries are then lines of the text output. False if the output shows the section after the values; its entries
+    /// are then rows of the table of values.
     package var precedesValues = false
     package var entries: [Entry] = []
     /// The members that the section adds to the JSON output. Their names are the same for every account, even if the

@@ -55,8 +55,8 @@ package struct DateField: FieldKind {
     package static let name = "date"
     /// The minimum age on the day of the check, in completed years; nil if there is none.
     let minAge: Int?
-    /// The maximum age, like ``minAge``. If it is nil, the maximum is 150, or there is none if the day may be in the
-    /// future.
+    /// The maximum age on the day of the check, in completed years. Nil stands for 150 or, if the day may be in the
+    /// future, for no maximum.
     let maxAge: Int?
     let mayBeInFuture: Bool
     /// The time zone that decides which day is today; nil for the time zone of the flow.

@@ -3,9 +3,9 @@ package import Foundation
 /// The members of a kind of field that take part in the acts of a sign-up and of an account, beyond holding a value.
 ///
 /// The code of each act (submit, check, clear, commit, the operator's commands, the key rotation, the pages) loops over
-/// the fields of the flow and calls the members below on the kind of each field. Every member has a default, so a kind
-/// that only holds a value implements none of them. A kind that acts, such as ``TOTPField``, implements them in
-/// `<Kind>Field+Acts.swift`; ``KindList/all`` lists all kinds.
+/// the fields of the flow and calls the members below on the kind of each field. Every member except ``Value`` has a
+/// default, so a kind that only holds a value need not implement the others. A kind that acts, such as ``TOTPField``,
+/// implements them in `<Kind>Field+Acts.swift`; ``KindList/all`` lists all kinds.
 package protocol FieldActs: Sendable {
     /// The type of the value that a draft stores for the field; `Never` if the kind stores nothing.
     associatedtype Value: StoredValue
@@ -25,14 +25,14 @@ package protocol FieldActs: Sendable {
     var provedField: FieldName? { get }
 
     /// For a confirmation: the field whose answer the person types a second time. Nil for all other kinds. Forms
-    /// contain such a field, but the review page, the JSON Schema of the values, and `drafts show` omit it.
+    /// contain the confirmation, but the review page, the JSON Schema of the values, and `drafts show` omit it.
     var repeatedField: FieldName? { get }
 
     /// True if the answer is read into a ``Secret`` and never becomes a `String`.
     var takesSecret: Bool { get }
 
-    /// True if the account signs in with what the field stores. A draft loses it when it continues on another device,
-    /// because a stranger may have chosen it. By default, the same as ``takesSecret``.
+    /// True if the account signs in with the value of the field. When a draft is continued on another device, the value
+    /// is removed from the draft, because a stranger may have chosen it. By default, the same as ``takesSecret``.
     var isCredential: Bool { get }
 
     /// True if the answer is a file.
@@ -59,18 +59,20 @@ package protocol FieldActs: Sendable {
 
     // MARK: The flow file
 
-    /// Called while the flow file is read, directly after the rules of this field. Throws if the field is at an invalid
-    /// position, or contradicts a field before it. The fields after it have not been read yet.
+    /// Called while the flow file is read, directly after the rules of this field, unless an earlier field has a
+    /// mistake. Throws if the field is at an invalid position, or contradicts an earlier field. Later fields have not
+    /// been read yet.
     func check(_ entry: YAMLEntry, at position: FieldPosition) throws(YAMLFileError)
 
-    /// Called after all steps of the flow file were read. Throws if the field contradicts any other field.
+    /// Called after all steps of the flow file were read without a mistake. Throws if the field contradicts any other
+    /// field.
     func check(_ entry: YAMLEntry, of field: Field, in steps: [Step]) throws(YAMLFileError)
 
     // MARK: Submit, check and clear
 
-    /// Called when a step is submitted or checked, for each valid answer from which the value must still be computed,
-    /// such as a password. Returns the refusals that only a read from disk can find. A submission calls it before any
-    /// other effect of the answers.
+    /// Called when a step is submitted or checked, and when an account changes its password, for each valid answer from
+    /// which the value must still be computed, such as a password. Returns the refusals that only a read from disk can
+    /// find. A submission calls this function before any answer has an effect.
     func lookUp(_ input: Input, in field: Field, by signups: Signups) async throws(HashingError) -> [Refusal]
 
     /// Called for each field of a submitted step if all answers are valid, or if the step is optional and skipped. Adds
@@ -88,11 +90,11 @@ package protocol FieldActs: Sendable {
     /// request consumes none of these rate limits.
     func workCharges(_ field: Field, for submission: Submission) throws(SubmitError) -> [Charge]
 
-    /// Called for each field of the flow after the rate limits of ``workCharges(_:for:)`` are consumed, and only if
-    /// neither another rate limit nor a taken name prevents the write. Does slow work, such as hashing a password or
-    /// decoding an image, and adds its result to the change. A field of another step clears its value if the new
-    /// answers make it invalid: for example, a person who chooses the password as the username has to choose another
-    /// password.
+    /// Called for each field of the flow after ``workCharges(_:for:)``. If any field has returned rate limits, they have
+    /// been consumed, and neither another rate limit nor a taken name prevents the write. Does slow work, such as
+    /// hashing a password or decoding an image, and adds the result to the change. A field of another step clears its
+    /// value if the new answers make the value invalid: for example, a person who chooses the password as the username
+    /// has to choose another password.
     ///
     /// - Returns: the refusals of the answer, if the work finds it invalid.
     func work(_ field: Field, _ submission: inout Submission) async throws(SubmitError) -> [Refusal]
@@ -101,8 +103,8 @@ package protocol FieldActs: Sendable {
     /// A kind whose value must not outlive the address, such as the authenticator, clears its field in the change.
     func addressChanges(_ field: Field, of step: Step, _ change: inout Change)
 
-    /// Called when a client checks a step without submitting it, for each field with a valid answer. Returns refusals
-    /// that only the database can give, such as for a username that is taken.
+    /// Called when a client checks a step without submitting it, for each valid answer that is a value already. Returns
+    /// the refusals that only the database can give, such as for a username that is taken.
     func check(_ value: Value, in field: Field, of draft: Draft, by signups: Signups) async throws(CheckError)
         -> [Refusal]
 
@@ -158,7 +160,7 @@ package protocol FieldActs: Sendable {
     static var sealedTables: [SealedTable] { get }
 
     /// The id (``Pepper/id``) of the pepper that was used to compute the value. The value can be compared only with
-    /// this pepper, and no command can replace it. Nil if the value needs no pepper.
+    /// this pepper, and no command can compute it again with another pepper. Nil if the value needs no pepper.
     func pepperID(of value: Value) -> [UInt8]?
 
     /// A query that selects the id of each pepper that accounts need, in the base64 form of a PHC string, and the
@@ -233,7 +235,7 @@ package struct SealedTable: Sendable {
     let table: String
     /// The column that identifies a row, of type `uuid`.
     let key: SQL
-    /// A condition on the rows: the others have no ciphertext.
+    /// A condition that is true for the rows with a ciphertext.
     var condition: SQL = "true"
     /// The maximum number of rows that one statement reads.
     var batch = 200

@@ -4,8 +4,8 @@ package import Foundation
 /// field of the kind with its rules from the flow file. It validates answers, and stored values again before the
 /// commit.
 ///
-/// A new kind is a file `Kinds/<Kind>Field.swift`, such as ``NumberField``, a line in ``KindList/all``, and a case in
-/// ``RefusalTopic``.
+/// A new kind needs a file `Kinds/<Kind>Field.swift`, such as that of ``NumberField``, a line in ``KindList/all``, and a
+/// case in ``RefusalTopic``.
 package protocol FieldKind: FieldActs {
     /// The name of the kind in the flow file.
     static var name: String { get }
@@ -13,8 +13,8 @@ package protocol FieldKind: FieldActs {
     /// Reads the rules of this kind from the field's entry in the flow file.
     init(rules: inout YAMLEntry) throws(YAMLFileError)
 
-    /// Validates an answer and returns its canonical form. Refuses an empty answer as `required`; an empty answer to an
-    /// optional field is not passed to this function.
+    /// Validates an answer and returns its canonical form. A submission handles blank answers (``isBlank(_:)``) itself,
+    /// and does not pass them to this function.
     func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals) -> Input
 
     /// The value of a valid answer; nil if ``submit(_:_:)`` or ``work(_:_:)`` must compute it, such as the hash of a
@@ -30,14 +30,16 @@ package protocol FieldKind: FieldActs {
     /// The value as JSON responses and pages show it to the person.
     func shown(_ value: Value, at place: DisplayContext) -> JSON
 
-    /// The value as people write it, such as a phone number with spaces; nil if that is the canonical form. It is also
-    /// a valid answer.
+    /// The text that forms show for the value, such as a phone number with spaces. It must be a valid answer. A check of
+    /// the step returns the text if the person has typed another one. Nil if there is none: forms then show the
+    /// canonical form.
     func written(_ value: Value) -> String?
 
     /// The rules of the field as JSON members for clients, with texts in the given language.
     func rules(in language: Language) -> [JSON.Member]
 
-    /// The rules that clients need not know, such as the number of guesses. `flow diff` compares them, too.
+    /// The rules that clients need not know, such as the number of guesses. `flow diff` compares them in addition to
+    /// ``rules(in:)``.
     var serverRules: [JSON.Member] { get }
 
     /// The form control that asks for the value.

@@ -1,5 +1,5 @@
-/// The list of all kinds of field in a flow file. A new kind is a file `Kinds/<Kind>Field.swift`, see ``FieldKind``; one
-/// that acts is a folder, see ``FieldActs``. It needs one line here, and a case in ``RefusalTopic``.
+/// The list of all kinds of field in a flow file. A new kind needs a line here, a case in ``RefusalTopic``, and a file
+/// `Kinds/<Kind>Field.swift` (``FieldKind``) or, if the kind acts (``FieldActs``), a folder.
 package enum KindList {
     package static let all: [any FieldKind.Type] = [
         ChoiceField.self,

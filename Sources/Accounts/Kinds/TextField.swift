@@ -8,7 +8,8 @@ package struct TextField: FieldKind {
     let isMultiline: Bool
     /// A pattern that the whole text must match; nil if there is none.
     let pattern: Pattern?
-    /// A text that matches the pattern, for the message about one that does not; nil if the flow file has none.
+    /// A text that matches the pattern. The message about an answer that does not match shows it. Nil if the flow file
+    /// has no example.
     let example: String?
 
     package init(rules: inout YAMLEntry) throws(YAMLFileError) {
@@ -37,9 +38,10 @@ package struct TextField: FieldKind {
     }
 
     private func canonical(_ typed: String, of field: FieldName) throws(Refusals) -> String {
-        // NFC composes at most four scalars, each of at most four bytes, to one. Longer input is refused before the
-        // slow normalisation. The first check allows 1,024 bytes of white space at the ends, which the second one does
-        // not count.
+        // NFC composes at most four scalars, each of at most four bytes, to one. A text of more than 4 scalars or 16
+        // bytes for each permitted scalar is therefore too long, and is refused before the slow normalisation. The
+        // check of the bytes allows 1,024 more for white space at the ends. The check of the scalars does not count
+        // this white space.
         if typed.utf8.count > 16 * max + 1024 {
             throw Refusals(field, .tooLong, ["max": .integer(max), "actual": .integer(typed.length)])
         }
