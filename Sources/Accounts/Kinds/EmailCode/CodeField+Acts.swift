@@ -130,13 +130,13 @@ extension Flow {
 }
 
 extension Signups {
-    /// A text that the form of the step sends back, to tell to which address the code was mailed. The text does not
-    /// show the address, and differs for another address. Nil if the step has no code, or the draft has no address for
-    /// it.
+    /// A text that the form of the step contains and sends back with the code, so that the service recognises a form
+    /// that was loaded before the address changed. The text is different for each address, and does not reveal the
+    /// address. Nil if the step has no code, or if the draft has no address for the code.
     package func addressMark(at step: Step, of draft: Draft) -> String? { addressMarks(at: step, of: draft).first }
 
-    /// Whether the mark is that of the address to which the code of the step is mailed now. Any key of the ring may
-    /// have made the mark.
+    /// Whether ``addressMark(at:of:)`` has made the mark, with any key of the ring, for the present address of the
+    /// draft.
     package func isCurrent(addressMark: String, at step: Step, of draft: Draft) -> Bool {
         addressMarks(at: step, of: draft).contains(addressMark)
     }

@@ -1,8 +1,8 @@
 internal import Foundation
 
 /// A field for a code that is mailed to the address in another field. A correct answer proves that the person reads
-/// mail to this address. The draft stores no value: the field is complete while a ``Proof`` of the current address
-/// exists.
+/// mail to this address. The draft stores no value: the field is complete while the current address is proved
+/// (``Proof/isProved``).
 package struct CodeField: FieldKind {
     package typealias Value = Never
     package typealias Input = String
@@ -12,11 +12,11 @@ package struct CodeField: FieldKind {
     /// The number of digits of a code.
     package let digits: Int
     package let lifetime: Duration
-    /// The maximum number of guesses at one code. All codes of a draft for this field together have
-    /// ``Proof/maximumFailures``, a code of a sign-in has ``PendingSignIn/maximumAttempts``, and all codes to an
-    /// address have `guessesForAddress` in ``Limits``.
+    /// The maximum number of guesses at one code. Other maximums are ``Proof/maximumFailures`` for all codes of a draft
+    /// and field together, `guessesForAddress` in ``Limits`` for all codes to an address, and
+    /// ``PendingSignIn/maximumAttempts`` for a code of a sign-in.
     package let attempts: Int
-    /// The minimum time between two codes to the same address.
+    /// The minimum time between two codes of a draft to the same address.
     package let resendAfter: Duration
 
     package init(rules: inout YAMLEntry) throws(YAMLFileError) {

@@ -105,11 +105,11 @@ extension Signups {
         ] + (ticket.map { [store($0, of: field, for: address, when: condition)] } ?? [])
     }
 
-    /// The effect that marks the address as proved by the code of this generation. Takes back the failure that `spend`
-    /// counted before it compared the code.
+    /// The effect that marks the address as proved by the code of this generation. The effect also takes back the
+    /// failure that ``spend(_:on:_:of:)`` has counted for the correct guess.
     ///
-    /// The digest of the code stays in the row, so that a repetition of the code is recognised. It can prove nothing
-    /// again, because ``spend(_:on:_:of:)`` accepts no code while `proved_at` is set.
+    /// The digest of the code stays in the row, so that a repetition of the code is recognised. The code cannot prove
+    /// the address again, because ``spend(_:on:_:of:)`` accepts no code while `proved_at` is set.
     func proofEffect(_ field: FieldName, generation: Int, of draft: Draft) -> Effect {
         Effect(
             condition: """
@@ -126,8 +126,8 @@ extension Signups {
         )
     }
 
-    /// The effect that invalidates the code of the field and the proof by it, and the link to continue on another
-    /// device.
+    /// The effect that invalidates the code of the field, the proof that this code has given, and the link to continue
+    /// on another device.
     func withdrawalEffect(of field: FieldName, from draft: Draft) -> Effect {
         let update: SQL = """
             UPDATE proofs SET proved_at = NULL, code_digest = NULL, expires_at = now()
@@ -139,12 +139,12 @@ extension Signups {
         )
     }
 
-    /// Statements that delete the mail with the previous code, or the notice in its place, if it is still waiting and
-    /// goes to the same address as the new one, and that invalidate the link to continue on another device. So the same
+    /// Statements that invalidate the link to continue on another device, and delete the mail with the previous code,
+    /// or the notice in its place, if that mail still waits and goes to the same address as the new code. So the same
     /// number of mails waits, whether the address has an account or not.
     ///
-    /// A mail to another address stays, although its code is invalid now: it has counted against the limits of that
-    /// address, so its owner must get the ticket in it.
+    /// A mail to another address stays, although its code is invalid now: the mail has counted against the limits of
+    /// that address, so the owner of the address must get the ticket in the mail.
     private func discardPreviousMail(
         of field: FieldName,
         from draft: Draft,
@@ -158,8 +158,8 @@ extension Signups {
         return discardLinkAndMail(of: draft, alsoMails: mail, when: condition)
     }
 
-    /// Statements that invalidate the link to continue on another device, and delete the mail with it and the other
-    /// mails if they are still waiting.
+    /// Statements that invalidate the link to continue on another device, and delete the mail with the link and the
+    /// other mails if they still wait.
     ///
     /// - Parameter others: a query that selects the ids of the other mails.
     private func discardLinkAndMail(
@@ -174,16 +174,16 @@ extension Signups {
         ]
     }
 
-    /// A statement that deletes those of the mails that are not sent yet. Skips a mail whose row another transaction
-    /// has locked, such as one that claims it for delivery. A mail that is being delivered may arrive nevertheless.
+    /// A statement that deletes those of the mails that are still waiting. Skips a mail whose row another transaction
+    /// has locked, for example to claim the mail for delivery. A mail that is being delivered may arrive nevertheless.
     ///
     /// Only waiting mail has a value in `sealed`. With a condition on `state`, PostgreSQL might scan the index of all
     /// waiting mail.
     ///
     /// - Parameters:
     ///   - mails: a query that selects the ids of mails.
-    ///   - andNotices: whether it also deletes notices to owners of accounts. If one was not being delivered,
-    ///     ``hasDeletedNotice`` is then true.
+    ///   - andNotices: whether the statement also deletes notices to owners of accounts. If it deletes a notice that was
+    ///     not being delivered, ``hasDeletedNotice`` is true for the rest of the transaction.
     ///   - condition: SQL; if it is false, the statement does nothing.
     static func deleteWaiting(_ mails: SQL, andNotices: Bool = false, when condition: SQL = "true") -> SQL {
         let isNotice: SQL = """
@@ -219,9 +219,9 @@ extension Signups {
     ///
     /// Addresses with a tag have a total of their own (``EmailAddress/mailboxAndTag``).
     ///
-    /// In a recovery, the limits count the exact address and not the mailbox. Only the address that an account has gets
-    /// mail, with a ticket in it. Otherwise strangers could use up the limits with other addresses of the mailbox, and
-    /// the owner would not get a ticket.
+    /// In a recovery, the limits count the exact address and not the mailbox. Otherwise strangers could use up the
+    /// limits with other addresses of the mailbox. In a recovery, an address without an account gets no mail, so the
+    /// owner would not get a ticket.
     func mailCharges(to address: EmailAddress) -> [Charge] {
         let isRecovery = flow.purpose == .recovery
         let mailbox = Array((isRecovery ? address.rawValue : address.mailbox).utf8)

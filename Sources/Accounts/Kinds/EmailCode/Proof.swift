@@ -4,18 +4,18 @@ package import Foundation
 package struct Proof: Sendable {
     /// The number of codes that were made for this draft and field. Each new code invalidates the earlier ones.
     package let generation: Int
-    /// The digest of the address that the code was mailed to, with the key that was current then.
+    /// The keyed digest of the address that the code was mailed to. Any key of the ring may have made the digest.
     let addressDigest: [UInt8]
     /// The number of guesses at the current code.
     package let attempts: Int
-    /// The number of wrong guesses at all codes of this draft and field. A new code does not reset it.
+    /// The number of wrong guesses at all codes of this draft and field. A new code does not reset the number.
     package let failures: Int
     package let sentAt: Date
     package let expiresAt: Date
     package var provedAt: Date?
     /// The digest of the code that has proved the address, to recognise a repetition of it; nil until then.
     let acceptedCodeDigest: [UInt8]?
-    /// False if the address in the draft has changed since the code was mailed.
+    /// True if the draft has the address that the code was mailed to, or if the values of the draft cannot be decrypted.
     package let isForCurrentAddress: Bool
 
     /// True if the draft gets no further code, so that the person must start again.
@@ -23,7 +23,7 @@ package struct Proof: Sendable {
 
     package var isProved: Bool { isForCurrentAddress && provedAt != nil }
 
-    /// True while the last code can still be submitted.
+    /// True while the latest code can still be submitted.
     package func isUsable(for code: CodeField, at now: Date) -> Bool {
         isForCurrentAddress && now < expiresAt && attempts < code.attempts && !isExhausted
     }

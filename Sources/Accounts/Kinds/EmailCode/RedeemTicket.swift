@@ -11,12 +11,13 @@ package enum RedeemError: Error {
 }
 
 /// Strangers who cause mails to an address can use up its rate limits. Each mail with a code for a sign-up, a recovery or
-/// a sign-in contains a ticket. Only the owner of the address can read it, and can exchange it to go on outside these
-/// limits.
+/// a sign-in contains a ticket. Only the owner of the address can read the mail, and can exchange the ticket for a code
+/// that does not count against these limits.
 extension Signups {
-    /// Exchanges the ticket for a new draft with its address, and mails a code to that address. Neither the mail nor the
-    /// guesses at the code count against the limits that strangers can use up; the mail counts against
-    /// ``mailsByTicket(to:)``. Other drafts do not change.
+    /// Exchanges the ticket for a new draft with the address of the ticket, and mails a code to that address. Neither
+    /// the mail nor the guesses at the code count against the limits of the address. The mail counts against
+    /// ``mailsByTicket(to:)`` and, like any mail, against the limits of the network and of the service. Other drafts do
+    /// not change.
     package func redeem(
         _ ticket: Ticket,
         in language: Language
@@ -121,8 +122,8 @@ extension Signups {
 
 extension Flow {
     /// The code field that the ticket names. If the flow no longer has this field: the code field that proves the
-    /// identifier, or else the first code field. Nil for a ticket of another flow or of a sign-in, or if the flow has
-    /// no code field.
+    /// identifier, or else the first code field. Nil for a ticket of a flow with another purpose or of a sign-in, or if
+    /// the flow has no code field.
     fileprivate func code(likely ticket: FieldName) -> (field: Field, kind: CodeField)? {
         guard purpose.owns(ticket.rawValue) else { return nil }
         let name = FieldName(String(ticket.rawValue.dropFirst(purpose.prefix.count)))

@@ -4,15 +4,15 @@ package enum ResendError: Error {
     case locked(next: Step?)
     /// The step has no field of kind `code`.
     case noCode
-    /// The address is proved already, or its proof is permanently exhausted.
+    /// The address is proved already, or the draft gets no further code for the field (``Proof/isExhausted``).
     case refused([Refusal])
-    /// The last mail was sent too recently, or too many mails were sent.
+    /// The previous mail was sent too recently, or too many mails were sent.
     case limited(LimitReached)
     /// The draft is not at the requested revision.
     case stale(Draft)
     case committed
     case find(FindError)
-    /// The draft kept changing.
+    /// The draft kept changing, or too many requests wait for it.
     case contended
     case database(DatabaseError)
 }

@@ -17,7 +17,7 @@ package struct SentCode: Sendable {
         case usedUp = "used up by wrong guesses"
         /// The draft gets no further code.
         case exhausted = "too many wrong codes"
-        /// The person has changed the address since.
+        /// The draft does not have the address that the code was mailed to.
         case forAnotherAddress = "for an earlier address"
     }
 }

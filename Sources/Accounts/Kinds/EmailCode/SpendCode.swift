@@ -15,8 +15,8 @@ extension Signups {
         guard let proof = draft.proofs[field], proof.isForCurrentAddress,
             let address = draft.values.address(in: code.proves)
         else { throw .refused([Refusal(field, .codeExpired)]) }
-        // Guesses at a code that was exchanged for a ticket do not count against these limits. Only the holder of the
-        // draft can guess it, and each ticket gives one code, so `attempts` limits these guesses.
+        // Guesses at a code that the person got for a ticket do not count against these limits. Only the holder of the
+        // draft can guess this code, and each ticket gives one code, so `attempts` limits these guesses.
         let charges = [
             charge(.guessesForAddressFromNetwork, of: [Array(address.rawValue.utf8), network.site.prefix]),
             charge(.guessesForAddress, of: [Array(address.rawValue.utf8)]),
@@ -50,8 +50,8 @@ extension Signups {
         }
         if let exceeded = spent.exceeded { throw .limited(exceeded) }
         guard let (attempts, codeDigest) = spent.row else {
-            // The code is no longer valid: its attempts are used up, it has expired, or another request has replaced or
-            // spent it. The current draft shows which of these is true.
+            // The code is no longer valid: its attempts or those of the draft are used up, it has expired, or another
+            // request has replaced or spent it. The current draft shows which of these is true.
             let draft = try await reread(draft, orThrow: SubmitError.find)
             if draft.account != nil { throw .committed }
             guard let current = draft.proofs[field], current.generation == proof.generation, current.isForCurrentAddress
@@ -88,7 +88,8 @@ extension Signups {
         _ code: CodeField,
         of draft: Draft
     ) throws(SubmitError) {
-        // Earlier versions of the service did not keep the digest of an accepted code. Then any digits pass.
+        // Earlier versions of the service did not keep the digest of an accepted code. After such a code, any digits
+        // pass.
         if let proof = draft.proofs[field], proof.isProved, proof.acceptedCodeDigest == nil { return }
         guard let proof = draft.proofs[field], let accepted = proof.acceptedCodeDigest,
             let address = draft.values.address(in: code.proves),

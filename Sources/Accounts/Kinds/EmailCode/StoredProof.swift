@@ -50,10 +50,10 @@ extension Signups {
         "SELECT \(StoredProof.columns) FROM proofs WHERE draft = \(draft)"
     }
 
-    /// Converts stored proofs to ``Proof`` values, by code field. Leaves out those whose field is no longer in the
-    /// flow.
+    /// Converts stored proofs to ``Proof`` values, by code field. Omits proofs whose field is no longer in the flow.
     ///
-    /// - Parameter values: nil if they are sealed. Each proof then counts as one for the present address.
+    /// - Parameter values: the values of the draft; nil if no key can decrypt them. ``Proof/isForCurrentAddress`` is
+    ///   then true for each proof.
     func proofs(_ stored: [StoredProof], of values: Values?) -> [FieldName: Proof] {
         var proofs: [FieldName: Proof] = [:]
         for stored in stored {

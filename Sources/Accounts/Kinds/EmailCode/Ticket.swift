@@ -6,7 +6,7 @@ internal import Foundation
 /// the person must enter it.
 ///
 /// A ticket is an id followed by 136 random bits, as 44 characters of base64url. The service finds the row of a ticket
-/// by its id. The row contains only the SHA-256 of the whole ticket.
+/// by its id. The row does not contain the random bits, but only the SHA-256 of the whole ticket.
 package struct Ticket: Sendable {
     let id: ID<Ticket>
     let digest: [UInt8]
