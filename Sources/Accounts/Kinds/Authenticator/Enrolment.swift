@@ -27,7 +27,8 @@ package struct Enrolment: Sendable {
 
     /// After this number of wrong codes within ``TOTP/period`` seconds, the person gets a new secret.
     static let maximumAttempts = 5
-    /// The person also gets a new secret whenever the number of wrong codes in the draft reaches a multiple of this.
+    /// The person also gets a new secret whenever the number of wrong codes in the draft reaches a multiple of this
+    /// number.
     static let failuresPerSecret = 25
 }
 
@@ -63,7 +64,8 @@ extension Signups {
         return enrolment(in: field, try row?.decode(Int.self) ?? 0, of: draft)
     }
 
-    /// The same for a draft that is not stored yet. No code was submitted in it, so its secret is the first one.
+    /// Returns the data to set up the authenticator app of the step in a draft that is not stored yet; nil if the step
+    /// asks for none. No code was submitted in this draft, so its secret is the first one.
     package func firstEnrolment(at step: Step, of draft: Draft) -> Enrolment? {
         step.fields.first { $0.kind is TOTPField }.map { enrolment(in: $0, 0, of: draft) }
     }
@@ -181,9 +183,9 @@ extension Signups {
         """
     }
 
-    /// The secrets, one for each key of the key ring. Pages and responses show the first one. The secrets change if the
-    /// draft gets a new token or another address, and with each generation: after too many wrong codes, and after a
-    /// correct one.
+    /// The secrets of the field in one generation, one secret for each key of the key ring. Pages and responses show the
+    /// first one. The secrets change if the draft gets a new token or another address, and with each generation: after
+    /// too many wrong codes, and after a correct one.
     private func secrets(of field: FieldName, _ generation: Int, of draft: Draft) -> [[UInt8]] {
         let addresses = flow.fields.compactMap(\.kind.provedField).map {
             draft.values.address(in: $0)?.rawValue ?? ""

@@ -23,8 +23,8 @@ extension ConsentField {
         """
     }
 
-    /// Records a changed answer. If the answer is missing and the account had accepted a document, records that it
-    /// declines the present one. `past_consents` keeps the earlier answers.
+    /// Records a changed answer. If the answer is missing and the account had accepted a document, records that the
+    /// account declines the present document. `past_consents` keeps the earlier answers.
     package func edit(_ field: Field, _ plan: inout EditPlan) async throws(SignInError) {
         let before = value(in: plan.before, of: field.name)
         let withdrawal = before?.isAccepted == true ? consent(false, in: plan.language, at: plan.now) : nil

@@ -11,9 +11,10 @@ extension EmailAddress {
         return "\(name.filter { $0 != "." })@gmail.com"
     }
 
-    /// The subject of a rate limit of mails to an address. The addresses of the mailbox without a tag count together.
-    /// Those with a tag also count together, but separately. Some mail servers do not support tags, so that mail to a
-    /// tagged address does not reach the owner of the mailbox. It must not use up the limit of the untagged address.
+    /// The subject of a rate limit of mails to an address. The addresses of the mailbox without a tag count together,
+    /// and the addresses with a tag count together, separately from the others. Some mail servers do not support tags:
+    /// mail to a tagged address then does not reach the owner of the mailbox, and must not use up the limit of the
+    /// untagged address.
     var mailboxAndTag: [[UInt8]] {
         let isTagged = localPart.dropFirst().contains("+")
         return [Array(mailbox.utf8)] + (isTagged ? [Array("tagged".utf8)] : [])

@@ -22,7 +22,7 @@ package struct EmailAddress: Hashable, Sendable {
 
     private var domain: Substring { rawValue[rawValue.index(after: rawValue.lastIndex(of: "@")!)...] }
 
-    /// Returns nil if the text is not such an address.
+    /// Converts the text to canonical form. Returns nil if the text is not an accepted address.
     package init?(_ text: String) {
         guard text.utf8.count <= 1024, let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return nil }
         let local = text.utf8[..<at]

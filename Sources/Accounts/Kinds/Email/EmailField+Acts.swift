@@ -14,8 +14,9 @@ extension EmailField {
     }
 
     /// If the address changes, withdraws the proof of the previous address and mails a code to the new one. If the
-    /// address stays the same, mails another code only if the last one can no longer be used. In both cases, an address
-    /// to which the last code was mailed gets another one only after the pause of a resend.
+    /// address stays the same, mails another code only if the latest code can no longer be used. In both cases, if the
+    /// latest code was mailed to this address, mails another one only after ``CodeField/resendAfter``. Mails no code if
+    /// the flow has no code field for the address.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
         let (signups, draft) = (submission.signups, submission.draft)
         let address = value(in: submission.change.values, of: field.name)
@@ -93,9 +94,9 @@ extension EmailField {
 }
 
 extension Signups {
-    /// The effect that withdraws the proofs of an address that the draft no longer has, by codes whose field is no longer
-    /// in the flow. Otherwise such a proof would be valid again if a later flow file had the field again, and the person
-    /// returned to the address.
+    /// The effect that withdraws proofs of an address that the draft no longer has, but only proofs by codes of fields
+    /// that are no longer in the flow. Otherwise such a proof would be valid again if a later flow file had the field
+    /// again, and the person submitted the address again.
     fileprivate func withdrawalEffect(ofProofsOf address: EmailAddress, from draft: Draft) -> Effect {
         let present = flow.fields.filter { $0.kind.provedField != nil }.map(\.name.rawValue)
         return Effect(
@@ -130,8 +131,8 @@ extension Flow {
 }
 
 extension Signups {
-    /// The value of the e-mail field that identifies the account; nil if the flow has no such field, or the draft no
-    /// value.
+    /// The value of the e-mail field that identifies the account; nil if the flow has no such field, or if the field has
+    /// no value.
     package func identifyingAddress(in values: Values) -> EmailAddress? {
         guard let field = flow.fields.first(where: { $0.isIdentifier && $0.kind is EmailField }) else { return nil }
         return values.address(in: field.name)

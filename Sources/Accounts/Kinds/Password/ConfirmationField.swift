@@ -1,5 +1,5 @@
-/// A field in which the person types the password again. Both are compared in canonical form. Nothing is stored: the
-/// field is complete if the password is.
+/// A field in which the person types the password again. The two texts are compared in canonical form. Nothing is
+/// stored: the field is complete if the password field is complete.
 package struct ConfirmationField: FieldKind {
     package typealias Value = Never
     package typealias Input = Void
@@ -19,7 +19,7 @@ package struct ConfirmationField: FieldKind {
         guard case .secret(let password)? = context.answers[confirms],
             let policy = (context.flow.field(named: confirms)?.kind as? PasswordField)?.policy
         else { throw Refusals(field, .mismatch) }
-        // An invalid password is reported on its own field, so there is nothing to compare.
+        // The password field reports a password that has no canonical form, so there is nothing to compare.
         guard let first = try? policy.canonical(password, field: confirms) else { return }
         guard let second = try? policy.canonical(repeated, field: field), first.secret.equals(second.secret) else {
             throw Refusals(field, .mismatch)

@@ -85,7 +85,7 @@ extension Signups {
         [charge(.images, id)] + charges(.imagesFromNetwork, of: network)
     }
 
-    /// Counts the image against the rate limits before it is decoded: a refused image takes time, too.
+    /// Counts the image against the rate limits before it is decoded, because a refused image takes time, too.
     private func countImage(of draft: Draft) async throws(SubmitError) {
         let charges = imageCharges(of: draft.id.bytes)
         let exceeded = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
@@ -106,7 +106,7 @@ extension Signups {
         change.effects.append(Effect(statements: [deletePhotos(in: field, of: draft), insert]))
     }
 
-    /// A statement for after the write of the draft: deletes the photos of the field.
+    /// A statement to run after the draft was written: deletes the photos of the field.
     func deletePhotos(in field: FieldName, of draft: Draft) -> SQL {
         "DELETE FROM draft_photos WHERE draft = \(draft.id) AND field = \(field.rawValue) AND \(hasWritten(draft))"
     }

@@ -39,7 +39,8 @@ extension Signups {
         isTaken(request.name, request.kind, unless: "other.draft = \(draft.id)")
     }
 
-    /// Whether the draft cannot get the name, as SQL. It can get one that it has, or that a lost draft has.
+    /// Whether the name belongs to an account or to another open draft, as SQL. A draft that has proved the same address
+    /// does not count, because it ends when this draft submits the name.
     func isRefused(_ name: String, _ kind: String, to draft: Draft) -> SQL {
         let isLost: SQL = """
             EXISTS (SELECT FROM drafts WHERE drafts.id = other.draft AND \(hasProvedAddress(of: draft)))
@@ -47,7 +48,9 @@ extension Signups {
         return isTaken(name, kind, unless: "other.draft = \(draft.id) OR \(isLost)")
     }
 
-    /// - Parameter isPermitted: a condition on `other`, a row of `leases`, under which the lease does not count.
+    /// Whether the name belongs to an account or to an open draft, as SQL.
+    ///
+    /// - Parameter isPermitted: a condition on `other`, a row of `leases`. A lease for which it is true does not count.
     func isTaken(_ name: String, _ kind: String, unless isPermitted: SQL = "false") -> SQL {
         """
         (EXISTS (SELECT FROM identifiers WHERE kind = \(kind) AND value = \(name))
@@ -81,7 +84,7 @@ extension Signups {
                 """,
             as: .continuedElsewhere
         )
-        // The lock first, so that the next statement sees what another transaction has done to the draft.
+        // Locks the draft first, so that the next statement sees what another transaction has done to the draft.
         let lock: SQL = "SELECT id FROM drafts WHERE \(isHolder) ORDER BY id FOR UPDATE"
         let rows = try await database.transaction([lock, end] + Self.deleteBelongingsExceptCodes)
         return try countEnded(rows[1], as: .superseded)

@@ -11,7 +11,7 @@ package struct UsernameField: FieldKind {
         -> Username
     {
         let typed = try answer.text(of: field)
-        // Only ASCII is lowercased: U+212A (the Kelvin sign) would become an ordinary k.
+        // Refuses other letters before the conversion: U+212A (the Kelvin sign) would become an ordinary k.
         guard typed.utf8.allSatisfy({ $0.isASCIIAlphanumeric || Self.marks.contains($0) }) else {
             throw Refusals(field, .badCharacters)
         }
@@ -28,7 +28,7 @@ package struct UsernameField: FieldKind {
         return Username(text: name)
     }
 
-    /// A person who types capital letters sees that they become small ones.
+    /// The canonical form, so that a person who types capital letters sees that they are converted.
     package func written(_ value: Username) -> String? { value.text }
 
     package func contextWords(of value: Username) -> [String] { [value.text] }
