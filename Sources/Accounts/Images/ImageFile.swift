@@ -1,8 +1,7 @@
-/// The format, size and orientation of an uploaded still image, read without decoding it.
+/// The format, size and orientation of a file with a still image, read without decoding the image.
 ///
-/// A file must contain exactly one image. Animations are refused. Data after the end of the image is refused too,
-/// because another program could read it as another type of file. Only data that cameras append is permitted, and
-/// removed.
+/// Animations are refused. Data after the end of the image is refused too, because another program could read it as
+/// another type of file. Only data that cameras append to a JPEG, such as further images, is permitted, and removed.
 struct ImageFile {
     static let maximumBytes = 5 * 1024 * 1024
     static let maximumPixels = 40_000_000
@@ -14,7 +13,8 @@ struct ImageFile {
     let format: Format
     let width, height: Int
     let orientation: Orientation
-    /// Whether the image has no text, profile, thumbnail or other data beside the picture. Known only of a JPEG.
+    /// True if the file is a JPEG without text, profile, thumbnail or other data beside the picture. Always false for a
+    /// PNG or a WebP.
     let isBare: Bool
     /// The bytes for the decoder: a JPEG without appended data, a PNG without chunks that do not form the picture, and
     /// a WebP unchanged.
@@ -53,8 +53,9 @@ struct ImageFile {
 // MARK: - JPEG (ITU-T T.81, annex B)
 
 extension ImageFile {
-    /// Cameras append data, which is removed: further images, such as one for HDR screens (CIPA DC-007), a short video
-    /// (ISO 14496-12), and private data (that of Samsung ends with SEFT). Any other appended data is refused.
+    /// Cameras append data, which is removed: further images, such as one for HDR screens (CIPA DC-007), zero bytes
+    /// before or after these, a short video (ISO 14496-12), and private data (that of Samsung ends with SEFT). Any other
+    /// appended data is refused.
     private init(jpeg bytes: [UInt8]) throws(ImageFault) {
         var walk = ByteWalk(bytes)
         let first = try JPEGImage(&walk)

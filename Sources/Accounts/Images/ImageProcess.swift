@@ -106,9 +106,11 @@ final class ImageProcess: Sendable {
         return []
     }
 
-    /// Returns the photo if the process has succeeded; a partial result counts as failure. If the process was killed
-    /// after it had used up its processor time, the image is bad and is refused. If it was killed earlier, throws
-    /// `busy`: the machine is busy, and the process did not get enough processor time or memory.
+    /// Returns the photo if the process has succeeded; a partial result counts as failure.
+    ///
+    /// If SIGALRM or SIGKILL ended the process before it had used up its processor time, throws `busy`: the machine is
+    /// busy, and the process did not get enough processor time or memory. Throws `stopped` instead after ``stop()``. If
+    /// another signal ended the process, or it had used up its processor time, the image is bad and is refused.
     private func outcome(of ending: ending, _ output: [UInt8]) throws(ImageError) -> Photo {
         switch (ending.signal, ImageWorker.Status(rawValue: ending.status)) {
         case (SIGALRM, _), (SIGKILL, _):

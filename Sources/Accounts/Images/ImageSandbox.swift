@@ -5,6 +5,6 @@ package enum ImageSandbox: String, CaseIterable, Sendable {
     /// The filter is used where the kernel supports it.
     case optional
 
-    /// The flag of the worker process.
+    /// The flag of the worker process that stands for ``optional``.
     package static let optionalFlag = "sandbox-optional"
 }

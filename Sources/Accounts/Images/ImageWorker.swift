@@ -13,8 +13,8 @@ internal import Foundation
 package enum ImageWorker {
     /// The maximum processor time in seconds.
     static let maximumSeconds = 5
-    /// The maximum wall-clock time in seconds: while the process waits for bytes that never arrive, it uses no processor
-    /// time. The request gives up after eight seconds, so a longer limit would only keep others waiting.
+    /// The maximum wall-clock time in seconds, for a process that waits for bytes that never arrive and so uses no
+    /// processor time. The request gives up after eight seconds, so a longer limit would only keep other images waiting.
     package static let maximumWallSeconds = 10
     /// The option of the process that replaces ``maximumWallSeconds``.
     package static let wallSecondsOption = "wall-seconds"

@@ -53,8 +53,8 @@ struct Pixels: ~Copyable {
             // A small file may contain a huge number of scans.
             Int32(TJFLAG_LIMITSCANS)
         )
-        // libjpeg-turbo reports small faults in the files of cameras as warnings. It also reports a warning if an error
-        // follows one, but then the last pixel is missing.
+        // libjpeg-turbo reports small faults in the files of cameras as warnings. If an error follows a warning, it still
+        // reports the warning, but then the last pixel is missing.
         let isComplete = status == 0 || tjGetErrorCode(decoder) == Int32(TJERR_WARNING.rawValue)
         guard isComplete, pixels.words[pixels.width * pixels.height - 1] >> 24 == 255 else { throw .unsupported }
         return pixels

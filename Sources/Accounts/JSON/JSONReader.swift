@@ -253,7 +253,7 @@ package struct JSONReader {
         let hasEscapes: Bool
     }
 
-    /// Skips a string and validates everything except its escapes.
+    /// Skips a string and validates everything except its escapes, which ``decoded(_:)`` validates.
     private mutating func literal() throws(MalformedBody) -> Literal {
         let start = position + 1
         var end = start
@@ -300,7 +300,7 @@ package struct JSONReader {
         return length
     }
 
-    /// Returns the text of a literal with its escapes decoded. It is never longer than the literal.
+    /// Returns the text of a literal with its escapes decoded. The text is never longer than the literal.
     ///
     /// Strings that are not secret use this function too, so that there is only one decoder.
     private func decoded(_ literal: Literal) throws(MalformedBody) -> Secret {
@@ -323,8 +323,8 @@ package struct JSONReader {
         }
     }
 
-    /// Decodes the escape at `index`, and moves `index` past it. It needs no bounds checks, because the closing quote
-    /// ends every malformed escape.
+    /// Decodes the escape at `index`, and moves `index` past the escape. No bounds checks are needed, because the closing
+    /// quote ends every malformed escape.
     private func escape(at index: inout Int) throws(MalformedBody) -> Unicode.Scalar {
         let start = index
         index += 2
