@@ -55,7 +55,7 @@ package enum FieldAnswer: Sendable {
     }
 }
 
-/// A file that was uploaded with a form. The file name is not kept.
+/// A file that was uploaded in a form, or as the body of a request. The file name is not kept.
 package final class UploadedFile: Sendable {
     package let bytes: [UInt8]
 
@@ -65,8 +65,8 @@ package final class UploadedFile: Sendable {
 }
 
 extension Step {
-    /// Converts the texts of a form to the JSON that the kinds of the step's fields expect. Empty texts count as no
-    /// answer, because browsers send an empty text for an empty control.
+    /// Converts the texts of a form to the JSON that the kinds of the step's fields expect. Removes empty texts, because
+    /// browsers send an empty text for an empty control; a field without any other text gets null.
     package func answers(inForm form: Answers) -> Answers {
         Answers(
             form.members.map { member in

@@ -2,12 +2,13 @@ extension Answers {
     /// Reads the body of a form (`application/x-www-form-urlencoded`, WHATWG URL Standard §5.1) as strictly
     /// as ``JSON/read(_:)`` reads JSON.
     /// Throws if a pair has no `=` (unless `allowsBareNames`), an escape is malformed, a text is not UTF-8 or contains
-    /// NUL, a control character is not escaped, a name is repeated, or there are more than `maximumPairs` pairs.
-    /// Invalid input is never repaired.
+    /// NUL, a control character is not escaped, a name that is not repeatable is repeated, or there are more than
+    /// `maximumPairs` pairs. Invalid input is never repaired.
     ///
     /// - Parameters:
     ///   - secretNames: names whose texts are secrets, decoded directly into memory that is wiped.
-    ///   - repeatableNames: names that may be repeated. Their texts become an array of strings; all others are strings.
+    ///   - repeatableNames: names that may be repeated. Their texts become an array of strings, even if there is only
+    ///     one. Any other answer is a string or a secret.
     ///   - maximumPairs: the maximum number of pairs.
     ///   - allowsBareNames: whether a name without `=` is read as a name with an empty text, and empty pairs (`&&`) are
     ///     skipped. If not, both are errors.
@@ -50,8 +51,8 @@ struct FormMembers {
         membersLeft = maximumMembers
     }
 
-    /// Adds one answer. Throws if there are too many answers, or if the form already has one with this name and the
-    /// name must not be repeated. A secret or a file can never be repeated.
+    /// Adds one answer. Throws if there are too many answers, or if the form already has an answer with this name and
+    /// the name must not be repeated. A secret or a file can never be repeated.
     ///
     /// - Parameter offset: the position in the body that the error reports.
     mutating func add(_ answer: FieldAnswer, named rawName: String, at offset: Int) throws(MalformedBody) {

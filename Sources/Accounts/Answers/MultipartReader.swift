@@ -3,8 +3,8 @@ internal import Foundation
 extension Answers {
     /// Reads the body of a form with files (`multipart/form-data`, RFC 7578) as strictly as a form without files.
     /// Throws if there is anything before or between the parts, or anything but one line break after them; if a part
-    /// has no name; if a name is repeated; if a text is not UTF-8 or contains NUL; or if there are more than
-    /// `maximumParts` parts.
+    /// has no name; if a name that is not repeatable is repeated; if a text is not UTF-8 or contains NUL; if a header is
+    /// malformed or too long; or if there are more than `maximumParts` parts.
     ///
     /// - Parameters:
     ///   - boundary: the parameter `boundary` of the media type.
@@ -181,12 +181,13 @@ private struct Disposition {
         isFile = parameters["filename"] != nil || parameters["filename*"] != nil
     }
 
-    /// Removes the value of a parameter from the beginning of `rest`, and returns it: the text between quotes, or up to
-    /// the next `;` or space. Returns nil if the closing quote is missing, or if a value without quotes is empty.
+    /// Removes the value of a parameter from the beginning of `rest`, and returns it: the text between quotes or, without
+    /// quotes, the text up to the next `;` or space. Returns nil if the closing quote is missing, or if a value without
+    /// quotes is empty.
     ///
     /// Browsers send a backslash as it is, and a quote as `%22` (HTML, multipart/form-data encoding algorithm). Other
-    /// clients put a backslash before a quote. So a quote after a backslash ends the value only if nothing but another
-    /// parameter follows.
+    /// clients put a backslash before a quote. So a quote after a backslash ends the value only if the text ends after
+    /// it, or if a `;` follows.
     private static func value(_ rest: inout Substring) -> String? {
         let scalars = rest.unicodeScalars
         guard scalars.first == "\"" else {

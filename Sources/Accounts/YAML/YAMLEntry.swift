@@ -6,11 +6,11 @@ internal import Yams
 package struct YAMLEntry {
     private let file: String
     private let line: Int?
-    /// The languages in which every text of the mapping must be given.
+    /// The languages in which each text of the mapping is needed (``texts(_:allowsLineBreaks:)``).
     private var languages: [Language]
     /// The languages that a text may have.
     private var known: [Language]
-    /// The texts that a language of a file of texts lacks, in all entries of the file that were read so far.
+    /// The texts that are missing in a language of `TEXTS_FILE`, in all entries of this YAML file that were read so far.
     private(set) var gaps = TextGaps()
     private(set) var mistakes = YAMLMistakes()
     private let values: [String: Node]
@@ -144,8 +144,10 @@ package struct YAMLEntry {
     }
 
     /// Reads one text for each language of the flow. If the flow has one language, the value may be the text itself. If
-    /// the text in a language is missing, `TEXTS_FILE` may translate the English text, or else the text in the first
-    /// language. If that file has added the language but does not translate the text, pages show the text untranslated.
+    /// the text in a language is missing, `TEXTS_FILE` may translate the English text or, if there is none, the text in
+    /// the first language. If `TEXTS_FILE` has added the language but does not translate this text, pages show it
+    /// untranslated. Throws if a built-in language has neither a text nor a translation, or if there is no untranslated
+    /// text either.
     ///
     /// - Parameter allowsLineBreaks: whether a text may have several lines.
     package mutating func texts(
@@ -192,7 +194,7 @@ package struct YAMLEntry {
                 texts[language] = translation
                 continue
             }
-            // A language of a file of texts may be incomplete.
+            // A language that `TEXTS_FILE` has added may be incomplete.
             guard !Language.builtIn.contains(language), let fallback else {
                 throw error("\"\(key)\" has no text for the language \"\(language.tag)\"", at: key)
             }
@@ -214,7 +216,7 @@ package struct YAMLEntry {
         return entry
     }
 
-    /// Returns a copy of the entry that requires every text in each of these languages.
+    /// Returns a copy of the entry that needs every text in each of these languages.
     ///
     /// - Parameter known: the languages that a text may have.
     func requiring(_ languages: [Language], among known: [Language]) -> YAMLEntry {
@@ -301,7 +303,7 @@ extension String {
     }
 }
 
-/// Collects what the entries of one file lack. All copies of an entry share it.
+/// Collects the missing texts of one file. All copies of an entry, and the entries below it, share this object.
 final class TextGaps {
     var all: [YAMLFileError] = []
 }

@@ -1,7 +1,7 @@
 /// A mistake in a flow file, or in another YAML file of the operator.
 package struct YAMLFileError: Error, CustomStringConvertible {
     package let file: String
-    /// The number of the line, from 1; nil if the mistake is not in a certain line.
+    /// The number of the line, from 1; nil if the mistake is not in a known line.
     package let line: Int?
     package let reason: String
     /// The other mistakes of the file, in the order of their lines.
@@ -27,7 +27,8 @@ package struct YAMLFileError: Error, CustomStringConvertible {
         (["\(file)\(line.map { ":\($0)" } ?? ""): \(reason)"] + others.map(\.description)).joined(separator: "\n")
     }
 
-    /// Returns the same error with line numbers that the text has. libyaml may report the line after the last one.
+    /// Returns the same error with each line number limited to the number of lines of the text, because libyaml may
+    /// report a line after the end of the text.
     package func within(_ yaml: String) -> YAMLFileError {
         let lines = max(1, yaml.count(where: \.isNewline) + (yaml.last?.isNewline == true ? 0 : 1))
         let all = all.map { YAMLFileError(file: file, line: $0.line.map { min($0, lines) }, reason: $0.reason) }

@@ -1,4 +1,4 @@
-/// Collects the mistakes of one file. All copies of an entry, and the entries below it, share it.
+/// Collects the mistakes of one file. All copies of an entry, and the entries below it, share this object.
 final class YAMLMistakes {
     private(set) var all: [YAMLFileError] = []
 
