@@ -133,7 +133,8 @@ extension FieldKind {
     /// The result of ``revealed(_:)`` for a stored value; nil if the JSON is not a value of this kind.
     package func revealed(json: JSON) -> String? { Value(json: json).map(revealed) }
 
-    /// The reasons to refuse the stored value if it were an answer; empty if it is valid, or if there is none.
+    /// The refusals of ``parse(_:of:in:)`` for the JSON of the stored value; empty if there are none, or if nothing is
+    /// stored. If an answer has another form than the value, as for a consent, the refusal is `wrong_type`.
     func refusals(of field: FieldName, in context: ValidationContext) -> [Refusal] {
         guard let json = context.values.json(of: field) else { return [] }
         do throws(Refusals) {
