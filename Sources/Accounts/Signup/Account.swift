@@ -1,19 +1,19 @@
 package import Foundation
 
-/// An account, with the values that it has when it is read.
+/// An account and its values at the time of the read.
 package struct Account: Sendable {
     package let id: ID<Account>
     package let email: String?
     /// Whether the person has proved that they receive mail at ``email``. It is false for many imported accounts.
     package let isEmailProved: Bool
     package let username: String?
-    /// The other values, as a JSON object with the names of their fields.
+    /// The values of the fields without a column or a table of their own: a JSON object with the names of these fields.
     package let profile: JSON
     package let createdAt: Date
 }
 
 extension Signups {
-    /// Returns the account that a commit created. Throws `ended` if it was erased.
+    /// Returns the account that a commit created. Throws `ended` if the account was erased.
     package func account(_ id: ID<Account>) async throws(FindError) -> Account {
         let account = try await converting(to: FindError.database) { () throws(DatabaseError) -> Account? in
             let rows = try await database.read("SELECT \(Account.columns) FROM accounts WHERE id = \(id)")

@@ -7,8 +7,9 @@ package enum CancelError: Error {
 }
 
 extension Signups {
-    /// Ends the draft immediately. Deletes its values, proofs and leases, and keeps only the hash of its token, and
-    /// waiting mail with a code (``deleteBelongingsExceptCodes``).
+    /// Ends the draft immediately: deletes its row and what belongs to it, such as proofs and leases
+    /// (``deleteBelongingsExceptCodes``). Keeps waiting mail with a code, waiting notices to owners of accounts, and
+    /// the hash of the token with the reason `cancelled`.
     ///
     /// - Parameter revision: the revision that the client requires, if any.
     package func cancel(_ draft: Draft, at revision: Int? = nil) async throws(CancelError) {
@@ -17,7 +18,7 @@ extension Signups {
         let isOpen: SQL = "id = \(draft.id) AND token_hash = \(draft.tokenHash) AND account_id IS NULL"
         let isRequestedRevision: SQL = revision.map { "\(isOpen) AND revision = \($0)" } ?? isOpen
         let hasEnded = try await converting(to: CancelError.database) { () throws(DatabaseError) in
-            // Locks the row first, so that the later statement sees the result of a concurrent commit.
+            // Locks the row first, so that the deletion sees the result of a concurrent commit.
             let rows = try await database.transaction(
                 [lock(draft), end(in: table(of: draft.id), where: isRequestedRevision, as: .cancelled)]
                     + Self.deleteBelongingsExceptCodes

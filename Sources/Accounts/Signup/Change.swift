@@ -4,26 +4,27 @@ package struct Change {
     /// The fields that lost their value because something they depend on changed.
     var cleared: [FieldName] = []
     var effects: [Effect] = []
-    /// The new recovery codes, for the answer to this act; empty if there are none. Pages may show them again until the person
-    /// has saved them.
+    /// The new recovery codes, for the answer to this act; empty if there are none. Pages may show the codes again
+    /// until the person confirms to have saved them.
     var recoveryCodes: [RecoveryCode] = []
 }
 
 /// One thing that must happen in the transaction that writes a change. Each kind of field builds its own effects.
 package struct Effect {
-    /// The statements that lock rows before the condition is evaluated, so that it sees what other transactions have
-    /// done to these rows.
+    /// The statements that lock rows before the condition is evaluated, so that the condition sees what other
+    /// transactions have done to these rows.
     var locks: [SQL] = []
     /// A condition in addition to the draft's revision. If it is false, the draft counts as changed by another request.
     var condition: SQL?
-    /// Rate limits that are consumed before the change is written, unless another request has changed the draft. A submission
-    /// with slow work consumes them before that work, whatever other requests do.
+    /// Rate limits that are consumed before the change is written, unless another request has changed the draft. A
+    /// submission with slow work consumes them before that work, even if another request has changed the draft.
     var limits: [Charge] = []
     /// Rate limits that are consumed if `limits` are not exceeded and no lease is refused.
     var laterLimits: [Charge] = []
-    /// The name that must belong to the draft for the change to be written; nil for none.
+    /// The public name that the draft must lease for the change to be written; nil if the change needs no name.
     var lease: LeaseRequest?
-    /// The field whose address counts as proved, or not proved, after the change; nil if the effect changes neither.
+    /// The field of kind `code` whose address counts as proved, or as not proved, after the change; nil if the effect
+    /// changes no proof.
     var proof: (field: FieldName, isProved: Bool)?
     /// The statements that run in this order after the draft was written. Each must do nothing unless
     /// ``Signups/hasWritten(_:)`` is true.

@@ -15,8 +15,9 @@ package struct Verdict: Sendable {
 }
 
 extension Signups {
-    /// Returns the refusals that a submission of these answers would cause in the answered fields; none if it would
-    /// skip an optional step. Changes nothing in the draft, hashes and sends nothing, and spends no attempt on a code.
+    /// Returns the refusals that a submission of these answers would cause in the answered fields; none if the
+    /// submission would skip an optional step. Changes nothing in the draft, hashes and sends nothing, and spends no
+    /// attempt on a code.
     ///
     /// Reports whether a public name is taken, which counts against a rate limit; never reports whether an address is taken.
     package func check(_ answers: Answers, on step: Step, of draft: Draft) async throws(CheckError) -> Verdict {

@@ -1,6 +1,6 @@
 extension Signups {
-    /// Shows the draft in another language of the flow from now on, and mails in it. Values, revision and expiry stay as
-    /// they are. Does nothing if the token has no draft.
+    /// Stores the language in which the service shows the draft and sends its mail. Does not change the values, the
+    /// revision or the expiry of the draft. Does nothing if no draft has the token.
     package func choose(_ language: Language, for token: Token<Draft>) async throws(DatabaseError) {
         _ = try await database.write(
             """

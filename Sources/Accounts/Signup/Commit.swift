@@ -3,16 +3,17 @@ internal import Foundation
 package enum CommitError: Error {
     /// A value is missing, or is no longer valid.
     case incomplete(SignupProgress)
-    /// Another account has the identifier in that field. This is reported only now, when the address is proved.
+    /// Another account has the identifier in this field. For an address, only the commit reports this, because the
+    /// draft has proved the address by then.
     case identifierTaken(FieldName)
     /// The draft is not at the requested revision.
     case stale(Draft)
     case limited(LimitReached)
     case find(FindError)
-    /// The draft of a recovery or of an address change was committed before, and the client gets no session: its
-    /// session has ended, or the commit is more than ten minutes ago.
+    /// The draft of a recovery or of an address change was committed before, and this call returns no session: the
+    /// session of the commit has ended or has another token, or the commit is more than ten minutes ago.
     case finished
-    /// The draft kept changing during the commit.
+    /// The draft kept changing, or too many requests wait for it.
     case contended
     case database(DatabaseError)
 }
@@ -22,24 +23,24 @@ package struct Commit: Sendable {
     package let account: Account
     /// True if this call has committed the draft, false if an earlier call had done so.
     package let isNew: Bool
-    /// The session that the commit has started; nil if the commit starts none, or if a repeated commit cannot return it
-    /// any more.
+    /// The session that the commit has started or given a new token; nil if the commit signs nobody in, or if a
+    /// repeated commit cannot return the session any more.
     package let session: NewSession?
 }
 
 extension Signups {
     /// Creates the account of the draft, or changes an existing account, in one transaction and one round trip.
     ///
-    /// A repeated call for the same draft returns the same account. The transaction requires the revision that was
-    /// validated, so only validated values are committed. Other tables than `accounts` and `identifiers` are written by
-    /// the kinds of field, whose ``FieldActs/commit(_:_:)`` adds to ``CommitPlan/statements``: see
-    /// `Kinds/<Kind>/<Kind>Field+Acts.swift`, for example that of ``ConsentField``. Statements that belong to no field are
-    /// in `plan(for:_:)`.
+    /// In a sign-up, a repeated call for the same draft returns the same account. The transaction requires the revision
+    /// that was validated, so only validated values are committed. A kind of field with a table of its own writes that
+    /// table: its ``FieldActs/commit(_:_:)`` adds statements to ``CommitPlan/statements``. See
+    /// `Kinds/<Kind>/<Kind>Field+Acts.swift`, for example that of ``ConsentField``. `plan(for:_:)` adds what belongs to
+    /// no field.
     ///
     /// - Parameters:
     ///   - revision: the revision that the client requires, if any.
-    ///   - client: the client that the commit signs in; nil if it signs in nobody. A repeated call returns the same
-    ///     session for ten minutes.
+    ///   - client: the client that the commit signs in; nil if the commit signs nobody in. Ignored for a sign-up whose
+    ///     flow has `after_commit: none`. A repeated call returns the same session for ten minutes.
     package func commit(
         _ draft: Draft,
         at revision: Int? = nil,
@@ -95,7 +96,7 @@ extension Signups {
             session = nil
         }
         if let session { return Commit(account: session.session.account, isNew: false, session: session) }
-        // A recovery or an address change may show its account only to a client that gets its session.
+        // A recovery or an address change may show the account only to a client that gets the session of the commit.
         guard flow.purpose == .signup else { throw .finished }
         do throws(FindError) {
             return Commit(account: try await account(id), isNew: false, session: nil)
@@ -115,8 +116,8 @@ extension Signups {
     private enum Written {
         case made(Account, NewSession?)
         case limited(LimitReached)
-        /// The draft is not at that revision any more, a condition is false, one of its identifiers belongs to another
-        /// account, or the connection was lost. Read the draft again to find out.
+        /// The draft is not at the validated revision any more, a condition is false, one of the identifiers belongs to
+        /// another account, or the connection was lost. Read the draft again to find out which.
         case notMade
     }
 
@@ -144,7 +145,8 @@ extension Signups {
             guard isPrepared, let row = rows[1].first else { return .notMade }
             _ = try countEnded(rows[beginning.count + 3], as: .superseded)
             let session = try plan.newSession(rows)
-            // A recovery or an address change has read `row` before it changed the account.
+            // In a recovery or an address change, `row` has the account as it was before the change. The session has
+            // the account after the change.
             let account = try plan.account(row)
             return .made(session?.session.account ?? account, session)
         } catch {
@@ -179,8 +181,8 @@ extension CommitPlan {
         "(SELECT id FROM accounts WHERE id = \(account) AND \(Self.isPrepared) AND \(Signups.isWithinLimits)) AS account"
     }
 
-    /// The first statements of the commit. The first one returns the columns of the account; no row if there is none.
-    /// The last one sets the flag of ``isPrepared``.
+    /// The first statements of the commit, after the lock of the drafts. The first one returns the columns of the
+    /// account; no row if the commit does not insert or find it. The last one sets the flag of ``isPrepared``.
     fileprivate var beginning: [SQL] {
         switch signups.flow.purpose {
         case .signup: [insertAccount] + insertIdentifiers + [rememberRegistered]
@@ -189,7 +191,8 @@ extension CommitPlan {
         }
     }
 
-    /// Whether the draft is at the revision that was validated, and no other account has its identifiers.
+    /// Whether the draft is at the revision that was validated, all ``conditions`` are true, and no account has an
+    /// identifier of the draft.
     private var isPossible: SQL {
         (conditions + [areIdentifiersFree]).reduce(signups.exists(draft)) { "\($0) AND \($1)" }
     }
@@ -236,8 +239,8 @@ extension CommitPlan {
     }
 
     /// Inserts the identifiers that no other account has. The primary key decides races: a statement waits for a
-    /// concurrent transaction that has inserted the same identifier. `ON CONFLICT` avoids an error, because PostgreSQL
-    /// would write the value into its log.
+    /// concurrent transaction that has inserted the same identifier. `ON CONFLICT` avoids an error, with which
+    /// PostgreSQL would write the value into its log.
     private var insertIdentifiers: [SQL] {
         identifiers.map { kind, value in
             """
@@ -260,15 +263,15 @@ extension CommitPlan {
     /// Whether the commit takes effect, unless a rate limit is exceeded.
     fileprivate static let isPrepared: SQL = Signups.flag("prepared")
 
-    /// Deletes the account, and with it its identifiers, if one of them is missing or a rate limit is exceeded. The
-    /// statements that follow then do nothing.
+    /// Deletes the account and its identifiers unless the commit is prepared and within the rate limits. The statements
+    /// that follow then do nothing.
     ///
-    /// It deletes only an account that this transaction has inserted.
+    /// The SQL function `undo_account` deletes only an account that this transaction has inserted.
     fileprivate var undo: SQL {
         "SELECT undo_account(\(account)) WHERE NOT (\(Self.isPrepared) AND \(Signups.isWithinLimits))"
     }
 
-    /// - Parameter row: the result of ``insertAccount``.
+    /// - Parameter row: the result of ``insertAccount`` or ``lockAccount``.
     fileprivate func account(_ row: Row) throws(DatabaseError) -> Account {
         try Account(account, row)
     }

@@ -16,9 +16,10 @@ package struct CommitPlan {
     /// The digests of the address that identifies the account, one for each key; empty if the draft has not proved it.
     /// The commit ends every other open draft with this address that has proved it.
     var provedDigests: [[UInt8]] = []
-    /// The statements that run in this order after the account was created or locked. Each reads ``owner``, so it does
-    /// nothing if the commit has not taken effect. A kind of field with its own table, such as ``ConsentField``, adds
-    /// the statements for that table; ``Signups/plan(for:_:)`` adds those that belong to no field.
+    /// The statements that run in this order after the account was created or locked. Each statement reads ``owner``,
+    /// so it does nothing if the commit does not take effect. A kind of field with its own table, such as
+    /// ``ConsentField``, adds the statements for that table; ``Signups/plan(for:_:)`` adds those that belong to no
+    /// field.
     var statements: [SQL] = []
     /// The methods of sign-in that the draft has set up, as values of `amr` (RFC 8176).
     var factors: [String] = []

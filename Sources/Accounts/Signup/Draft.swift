@@ -6,17 +6,18 @@ package struct Draft: Sendable {
     /// The id of the flow with which the draft was started or last changed, such as `default@1`.
     package let flow: String
     package let language: Language
-    /// The next step at the time of the last change; `review` if all steps are complete, `committed` after the commit.
+    /// The next step at the time of the latest change; `review` if every step is complete or skipped, `committed` after
+    /// the commit.
     package let step: String
     package let revision: Int
     package let values: Values
     package let proofs: [FieldName: Proof]
-    /// The time when the draft expires if nobody changes it.
+    /// The time when the draft expires if nobody changes it before.
     package internal(set) var expiresAt: Date
     /// The time when the draft expires however often it is changed.
     var endsAt: Date
     var updatedAt: Date
-    /// The time of the database when the draft was read.
+    /// The time of the database when the draft was read or written.
     package internal(set) var now: Date
     /// The account that the draft has created or changed; nil before the commit.
     package let account: ID<Account>?
@@ -24,7 +25,7 @@ package struct Draft: Sendable {
     /// The encrypted values as the database stores them. Each encryption gives other bytes, so equal bytes come from
     /// the same write.
     let sealed: [UInt8]
-    /// The progress at this revision, if the write has computed it; otherwise nil.
+    /// The progress at this revision, if the write of this revision has computed it; otherwise nil.
     var progress: SignupProgress?
     /// Whether the account of the committed draft no longer exists.
     package var isAccountErased = false

@@ -1,5 +1,5 @@
-/// The application or page to which a person goes after the commit of a draft. The draft stores it, so it is kept, for
-/// example, when the person continues on another device.
+/// The application or page to which a person goes after the commit of a draft. The draft stores the destination, so a
+/// person who continues on another device, for example, still returns there.
 package enum DraftDestination: Sendable {
     /// The application that has sent the request.
     case application(AuthorizationRequest)
@@ -10,7 +10,7 @@ package enum DraftDestination: Sendable {
 extension Values {
     /// Replaces an earlier destination.
     ///
-    /// - Parameter tokenHash: of the draft.
+    /// - Parameter tokenHash: the hash of the draft's token.
     mutating func set(_ destination: DraftDestination, tokenHash: [UInt8]) {
         switch destination {
         case .application(let request):

@@ -10,7 +10,8 @@ package final class DraftPartitions: Sendable {
     private let tables = Mutex<[Int: SQL]>([:])
     private let lifetime: Duration
 
-    /// - Parameter lifetime: the lifetime of a draft. The partition of its day is kept one or two days longer.
+    /// - Parameter lifetime: the lifetime of a draft. The partition of the day on which the draft was created is kept
+    ///   at least a day longer.
     init(life lifetime: Duration) {
         self.lifetime = lifetime
     }

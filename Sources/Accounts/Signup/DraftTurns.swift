@@ -3,7 +3,7 @@ internal import Synchronization
 /// Makes the requests of this process act on one draft one after another.
 final class DraftTurns: Sendable {
     enum Refusal: Error {
-        /// Too many requests wait for the draft, or the deadline passed first.
+        /// Too many requests wait for the draft, or the deadline passed before the turn.
         case busy
         case cancelled
     }
@@ -31,9 +31,9 @@ final class DraftTurns: Sendable {
         self.maximum = maximum
     }
 
-    /// Admits a request that does slow work before its turn, such as hashing a password. Returns false if as many
-    /// requests are admitted as may act on the draft and wait for it; the work of another one would be in vain. After
-    /// true, the caller must call ``leave(_:)``.
+    /// Admits a request that does slow work before its turn, such as hashing a password. Returns false if the maximum
+    /// is admitted already: one request that acts on the draft, and as many as may wait for it. The work of another
+    /// request would be in vain. If this returns true, the caller must call ``leave(_:)``.
     func admit(_ draft: ID<Draft>) -> Bool {
         state.withLock { state in
             guard state.admitted[draft, default: 0] <= maximum else { return false }

@@ -2,7 +2,7 @@ internal import Foundation
 
 enum WriteResult {
     case written(Draft)
-    /// Another request has written first, or the draft has ended. Read the draft again.
+    /// Another request has changed the draft first, or the draft has ended. Read the draft again.
     case overtaken
     /// The name belongs to an account or to another draft.
     case taken(LeaseRequest)
@@ -11,7 +11,7 @@ enum WriteResult {
 
 extension Signups {
     /// Writes a change if the draft is still at the revision for which it was made. A change with effects has its own
-    /// transaction; other changes join the current batch.
+    /// transaction; other changes share a transaction with other jobs.
     func write(_ change: Change, to draft: Draft) async throws(DatabaseError) -> WriteResult {
         var change = change
         change.values.validFlow = areValid(change.values, of: draft) ? flow.digest : nil
@@ -147,8 +147,8 @@ extension Signups {
     }
 
     private func update(of draft: Draft, by change: Change, _ sealed: [UInt8], to step: String) -> SQL {
-        // Always writes the digest, because the flow file or the key may have changed. If it is equal, the update can
-        // still stay within its page (HOT).
+        // Always writes the digest, because the flow file or the key may have changed. If the digest stays the same,
+        // PostgreSQL can still update the row without new index entries (HOT).
         let digest = identifyingAddress(in: change.values).map { addressDigests($0)[0] }
         return """
             UPDATE \(table(of: draft.id))

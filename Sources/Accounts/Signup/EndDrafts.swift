@@ -4,7 +4,7 @@ extension Signups {
     ///
     /// - Parameters:
     ///   - until: the time until which the reason is stored, as SQL.
-    ///   - others: selects the ids of other drafts whose belongings are also deleted.
+    ///   - others: a query for the ids of other drafts whose belongings are also deleted.
     func end(
         in table: SQL,
         where condition: SQL,
@@ -38,7 +38,8 @@ extension Signups {
     )
 
     /// Like ``deleteBelongings``, but keeps waiting mail with a code. The owner of the address needs the ticket in it.
-    /// Without it, a stranger could use up the mails of an address and cancel each sign-up before its mail is sent.
+    /// Otherwise a stranger could use up the mail limits of the address, and keep the ticket from the owner by
+    /// cancelling each sign-up before its mail is sent.
     static let deleteBelongingsExceptCodes = deleteRows(andMails: mailsWithLinks)
 
     private static let mailsWithLinks: SQL = "SELECT mail FROM handoffs WHERE draft = ANY (\(ended))"

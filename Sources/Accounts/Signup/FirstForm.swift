@@ -4,7 +4,7 @@ internal import Foundation
 /// because the token of the draft is derived from the text of the form.
 ///
 /// The derivation needs the keys of the servers, so nobody can compute the token from the form. The draft has the id of
-/// the form, which is in logs. The text of the form also contains a secret, so nobody can compute it from the id.
+/// the form, which is in logs. The text of the form also contains a secret, so nobody can compute the text from the id.
 package struct FirstForm: Sendable {
     private let seed: Token<Draft>
 
@@ -18,10 +18,11 @@ package struct FirstForm: Sendable {
 
     package var text: String { seed.text }
 
-    /// Whether the form still starts the draft with its id. For an older id, the partition may have been dropped.
+    /// Whether the form was made within the past hour. An older form starts a draft with a new id, because the
+    /// partition for the day of the form's id may have been dropped.
     var isRecent: Bool { abs(seed.id.madeAt.timeIntervalSinceNow) < 3600 }
 
-    /// The token of the draft under each key of the ring; the first one is for a new draft.
+    /// The token of the draft under each key of the key ring. A new draft gets the first token.
     func tokens(_ keys: KeyRing) -> [Token<Draft>] {
         seed.digests(for: "token of first form", [], keys).map { Token(for: seed.id, derived: $0) }
     }
