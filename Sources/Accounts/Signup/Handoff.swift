@@ -5,13 +5,13 @@ package enum HandoffError: Error {
     case noAddress
     /// No address is proved yet.
     case addressNotProved(next: Step?)
-    /// The last link was mailed less than ``Signups/handoffPause`` ago, or a limit of mails is exceeded.
+    /// The previous link was mailed less than ``Signups/handoffPause`` ago, or a limit of mails is exceeded.
     case limited(LimitReached)
     /// The draft is not at the requested revision.
     case stale(Draft)
     case committed
     case find(FindError)
-    /// The draft kept changing.
+    /// The draft kept changing, or too many requests wait for it.
     case contended
     case database(DatabaseError)
 }
@@ -34,8 +34,8 @@ extension Signups {
     package static let handoffLifetime = Duration.seconds(900)
     /// The minimum time between two links.
     package static let handoffPause = Duration.seconds(60)
-    /// For this time after a link was opened, opening it again returns the same token. The row in `handoffs` then has the
-    /// digest of that token instead of the link's.
+    /// For this time after a client has opened a link, the same client can open the link again and gets the same token.
+    /// The row in `handoffs` then has the hash of that token in place of the hash of the link.
     private static let repetitionTime = Duration.seconds(60)
 
     /// Mails a link to the proved address, and invalidates earlier links.
@@ -59,7 +59,7 @@ extension Signups {
     /// the link. Otherwise the owner of the address could finish a sign-up with credentials that the stranger has.
     ///
     /// - Parameter opening: identifies the client. For a minute, the same link with the same opening returns the same
-    ///   token again, in case the client has lost the response. Nil if the client does not need that.
+    ///   token again, in case the client has lost the response. Nil if the client does not need a repetition.
     package func resume(
         _ link: Token<Draft>,
         openedBy opening: LinkOpening? = nil
@@ -96,8 +96,8 @@ extension Signups {
         throw .contended
     }
 
-    /// Returns the address to which the link was mailed, with its whole domain and a masked name; nil if the link is
-    /// invalid. Changes nothing.
+    /// Returns the address to which the link was mailed, with the whole domain and a masked local part; nil if the link
+    /// is invalid. Changes nothing.
     package func maskedAddress(of link: Token<Draft>) async throws(FindError) -> String? {
         guard let draft = try await draft(of: link) else { return nil }
         return provedAddress(of: draft)?.maskedName
@@ -116,7 +116,7 @@ extension Signups {
             for field in step.fields where field.kind.isCredential && draft.values.contains(field.name) {
                 context.values[field.name] = nil
                 context.values.validFlow = nil
-                // Otherwise a step that needs no answer would count as complete.
+                // Otherwise a step without required fields would still count as answered.
                 context.values.markEmptied(step.name)
             }
         }
@@ -169,7 +169,7 @@ extension Signups {
         return tokenHash
     }
 
-    /// Stores a new link, and the mail with it. Returns false if the draft changed in the meantime.
+    /// Stores a new link and queues the mail with the link. Returns false if the draft changed in the meantime.
     private func mailLink(to address: EmailAddress, of draft: Draft) async throws(HandoffError) -> Bool {
         let link = Token(for: draft.id)
         let minutes = Self.handoffLifetime.seconds / 60
@@ -220,8 +220,8 @@ extension Signups {
         case tooLate
     }
 
-    /// Gives the draft a new token. Encrypts the values again without the credentials, because they are bound to the
-    /// token, and increases the revision, so that a concurrent write by the previous device fails.
+    /// Gives the draft a new token. Removes the credentials from the values, and encrypts the values again, because
+    /// they are bound to the token. Increases the revision, so that a concurrent write by the previous device fails.
     private func move(_ draft: Draft, of link: Token<Draft>, to token: Token<Draft>) async throws(ResumeError) -> Move {
         let limits = charges(.starts, of: network)
         let place = SealedPlace.draft(draft.id, tokenHash: token.hash, revision: draft.revision + 1)

@@ -3,8 +3,7 @@ internal import Foundation
 
 package enum KeyRingError: Error, CustomStringConvertible {
     case malformed(entry: Int)
-    /// The id belongs to an earlier key already. Of two keys with the same id and version, the later one would never
-    /// decrypt.
+    /// An earlier key already has this id. Of two keys with the same id and version, the later one would never decrypt.
     case repeated(entry: Int)
     case empty
 
@@ -23,8 +22,8 @@ package struct UnsealingError: Error {}
 
 /// The secret keys of the service, which are not in the database. The first key encrypts; all keys decrypt.
 ///
-/// HKDF (RFC 5869) derives from each of them a key for encryption (AES-256-GCM), a key for keyed digests, which are
-/// stored or used as tokens and secrets, a key for pseudonyms in the log (both HMAC-SHA-256) and, in version 2, a
+/// HKDF (RFC 5869) derives from each secret key: a key for encryption (AES-256-GCM); a key for digests (HMAC-SHA-256),
+/// which are stored or used as tokens and secrets; a key for pseudonyms in the log (HMAC-SHA-256); and, in version 2, a
 /// pepper for passwords.
 package struct KeyRing: Sendable {
     /// The version of a key decides the format of everything that is encrypted with it. So once the ring has no v1 key,
@@ -138,7 +137,7 @@ package struct KeyRing: Sendable {
     /// The peppers of all keys that have one.
     var peppers: [Pepper] { keys.compactMap(\.pepper) }
 
-    /// The ids of the keys, with the id of the pepper of each.
+    /// The id of each key, with the id of its pepper; nil for a v1 key, which has no pepper.
     var ids: [(key: String, pepper: [UInt8]?)] {
         keys.map { (String(decoding: $0.id, as: UTF8.self), $0.pepper?.id) }
     }
@@ -174,7 +173,7 @@ package struct KeyRing: Sendable {
         return keys.map { KeyRing.digest(parts, under: $0.digesting) }
     }
 
-    /// Returns the keyed digest for the first key. Search for stored ones with ``digests(_:)``.
+    /// Returns the keyed digest for the first key. Search for stored digests with ``digests(_:)``.
     func digest(_ parts: [[UInt8]]) -> [UInt8] { Self.digest(parts, under: keys[0].digesting) }
 
     /// Returns the keyed digests for the first two keys. Rate limits count under both. A rotation appends the new
@@ -224,8 +223,8 @@ extension KeyRing.Key {
     }
 
     /// Derives the key and the nonce of one value from a random salt. With random nonces of 96 bits, one key may
-    /// encrypt only 2^32 values (NIST SP 800-38D §8.3). With salts of 128 bits, a repetition is as unlikely for 2^48
-    /// values.
+    /// encrypt only 2^32 values (NIST SP 800-38D §8.3). A repetition of a 128-bit salt among 2^48 values is as unlikely
+    /// as that of a 96-bit nonce among 2^32 values.
     ///
     /// This is HKDF-Expand (RFC 5869 §2.3) for 44 bytes, the first 32 of which are the key. `HKDF.expand` would key HMAC
     /// again for each block, which was a twelfth of the work for a step.

@@ -16,9 +16,9 @@ package enum KeyMismatch: Equatable, Sendable, CustomStringConvertible {
 /// The sentinel is an encrypted row of the database that shows whether a key ring fits. The first server that starts
 /// inserts it, and the rotation of keys encrypts it again.
 extension KeyRing {
-    /// Returns nil if the key ring decrypts the sentinel of the database. If there is no sentinel, inserts it, unless
-    /// there is a draft that the key ring cannot decrypt: a server with wrong keys must not decide which keys are
-    /// right.
+    /// Returns nil if the key ring decrypts the sentinel of the database. If there is no sentinel, first tries to
+    /// decrypt one open draft, if there is any. Inserts the sentinel unless that fails: a server with wrong keys must
+    /// not decide which keys are right.
     package func mismatch(with database: Database) async throws(DatabaseError) -> KeyMismatch? {
         var row = try await database.read(Self.selectSentinel).first
         if row == nil {
@@ -45,13 +45,13 @@ extension KeyRing {
         return opensSentinel(sealed) ? nil : mismatch(of: sealed)
     }
 
-    /// The same check for commands, which never insert a sentinel. Returns nil if the database has none.
+    /// The same check for commands, which never insert a sentinel. Returns nil also if the database has no sentinel.
     package func mismatch(withServersOf database: Database) async throws(DatabaseError) -> KeyMismatch? {
         guard let sealed = try await database.read(Self.selectSentinel).first?.decode([UInt8].self) else { return nil }
         return opensSentinel(sealed) ? nil : mismatch(of: sealed)
     }
 
-    /// Whether no server has run on the database yet. The first one decides which keys are right.
+    /// Whether no server has run on the database yet. The keys of the first server become the right keys.
     package func isFirst(in database: Database) async throws(DatabaseError) -> Bool {
         try await database.read(Self.selectSentinel).isEmpty
     }

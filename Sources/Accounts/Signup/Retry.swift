@@ -16,11 +16,12 @@ extension Signups {
     /// The maximum number of attempts for a draft that other requests keep changing.
     static let maximumWriteAttempts = 8
 
-    /// Runs an act in the draft's turn until it returns a result; nil means that the draft has changed.
+    /// Waits until the request may act on the draft (``DraftTurns``). Then runs the act until it returns a result; nil
+    /// means that the draft has changed.
     ///
     /// Within this process, these acts on one draft run one after another, so each of several parallel requests costs
-    /// one read and one write. If too many wait already, or the deadline of the request passes first, the error is
-    /// `contended`. Other servers, a cancel and a link that is opened on another device can still interfere.
+    /// one read and one write. Throws `contended` if too many requests wait already, or if the deadline of the request
+    /// passes before its turn. Other servers, a cancel and a link that is opened on another device can still interfere.
     func retryingInTurn<Result, Failure: RetriedActError>(
         _ draft: Draft,
         _ act: (Draft) async throws(Failure) -> Result?

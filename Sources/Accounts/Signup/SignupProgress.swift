@@ -1,7 +1,7 @@
 /// The progress of a draft: a pure function of the flow, the values and the proofs.
 package struct SignupProgress: Sendable {
     package let states: [StepName: StepState]
-    /// The steps that the person goes through: all but those that are omitted.
+    /// The steps of the flow that are not omitted.
     package let steps: [Step]
     /// The first step that is neither complete nor skipped; nil if only the review is left.
     package private(set) var next: Step?
@@ -10,7 +10,8 @@ package struct SignupProgress: Sendable {
     package let done: Int
     package let total: Int
 
-    /// True if a commit would be accepted: every required step is complete, and no step has an invalid value.
+    /// True if every required step is complete, and no step has an invalid value. Otherwise a commit throws
+    /// ``CommitError/incomplete(_:)``.
     package var isReady: Bool { missing.isEmpty && done == total && !states.values.contains(.invalid) }
 
     /// A copy in which `field` is also missing.
@@ -44,8 +45,8 @@ package struct SignupProgress: Sendable {
         total = steps.count { !$0.isOptional }
     }
 
-    /// Whether the step is omitted or an earlier required step is incomplete: ``StepState/locked`` without computing
-    /// the other states.
+    /// Whether the step is ``StepState/locked``: it is omitted, or an earlier required step is incomplete. Does not
+    /// compute the states of all steps.
     static func isLocked(_ step: Step, in context: ValidationContext) -> Bool {
         context.omits(step)
             || context.steps.prefix { $0.name != step.name }

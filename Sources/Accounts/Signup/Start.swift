@@ -17,7 +17,8 @@ extension Signups {
         try await start(with: Values(), in: language, for: destination)
     }
 
-    /// Starts the sign-up of a form. The same form starts one sign-up, however often it is sent within an hour.
+    /// Starts the sign-up of a form. If the form is sent again within an hour after it was made, returns the same
+    /// sign-up as long as that is open.
     ///
     /// - Parameter destination: as for ``start(in:for:)``.
     package func start(
@@ -47,7 +48,7 @@ extension Signups {
                 if case .database(let error) = error { throw .database(error) }
             }
         }
-        // What the form has started is over.
+        // The draft that the form has started is committed, has ended, or is for another account.
         return try await start(with: values, in: language, for: destination)
     }
 
@@ -94,7 +95,7 @@ extension Signups {
         token: Token<Draft>
     ) -> Draft {
         let (id, now) = (token.id, Date())
-        // The flow has no texts in another language.
+        // The flow has texts only in its own languages.
         let language = flow.languages.contains(language) ? language : flow.languages[0]
         var values = values
         if let destination { values.set(destination, tokenHash: token.hash) }

@@ -1,7 +1,7 @@
 internal import Foundation
 
 package enum SubmitError: Error {
-    /// An earlier required step is missing.
+    /// An earlier required step is incomplete, or the step is omitted.
     case locked(next: Step?)
     case refused([Refusal])
     case limited(LimitReached)
@@ -13,7 +13,7 @@ package enum SubmitError: Error {
     case image(ImageError)
     /// No key of the key ring decrypts the authenticator of the account that a recovery is for.
     case unreadableAuthenticator(ID<Account>)
-    /// Too many other requests write to the same draft.
+    /// The draft kept changing, or too many requests wait for it.
     case contended
     case database(DatabaseError)
 }
@@ -73,8 +73,8 @@ extension Signups {
         }
     }
 
-    /// Returns the reason why the step cannot be written to the draft that was found; nil if it can.
-    /// ``revise(_:_:at:_:)`` checks it again.
+    /// Returns the reason why the answers of the step cannot be written to the draft; nil if they can.
+    /// ``revise(_:_:at:_:)`` checks this again.
     package func obstacle(to step: Step, of draft: Draft) -> SubmitError? {
         if draft.account != nil { return .committed }
         if SignupProgress.isLocked(step, in: validationContext(of: draft)) {
@@ -84,11 +84,12 @@ extension Signups {
         return draft.revision > flow.limits.revisions ? .limited(revisions(of: draft)) : nil
     }
 
-    /// Repeats `change` until it is written to the revision for which it was made. If `change` returns nil, there is
-    /// nothing to write.
+    /// Calls `change` and writes its result. If another request has changed the draft meanwhile, repeats both with the
+    /// new revision. If `change` returns nil, writes nothing.
     ///
-    /// The first change is made before the draft's turn, because it may take long, for example to hash a password or to
-    /// decode an image. If too many other requests are to write to the draft, throws `contended` before that.
+    /// Calls `change` for the first time before the turn of the request, because the call may take long, for example to
+    /// hash a password or to decode an image. Throws `contended` before that call if too many other requests act on the
+    /// draft or wait for it.
     ///
     /// - Parameter revision: the revision that the client requires, if any.
     func revise(
@@ -173,7 +174,7 @@ extension Signups {
         submission.change.values.answered.insert(step.name)
         for field in step.fields { try await field.kind.submit(field, &submission) }
         try await consumeLimits(for: &submission)
-        // Files first: only their work may end in a refusal, and a refused step should not hash a password.
+        // Files first: only the work on a file may end in a refusal, and a refused step should not hash a password.
         for field in flow.fields.filter(\.kind.takesFile) + flow.fields.filter({ !$0.kind.takesFile }) {
             let refusals = try await field.kind.work(field, &submission)
             guard refusals.isEmpty else { throw .refused(step.sorted(refusals)) }
@@ -200,8 +201,8 @@ extension Signups {
         return refusals
     }
 
-    /// Consumes the rate limits of slow work, if the submission needs any. Throws before the work begins if a rate
-    /// limit or a taken name would prevent the write, so that refused requests cost little.
+    /// Consumes the rate limits of slow work, if the submission needs slow work. Throws before the work begins if a
+    /// rate limit or a taken name would prevent the write, so that refused requests cost little.
     private func consumeLimits(for submission: inout Submission) async throws(SubmitError) {
         let (change, completed) = (submission.change, submission.completed)
         var charges: [Charge] = []

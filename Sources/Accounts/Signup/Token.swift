@@ -42,15 +42,16 @@ package struct Token<Owner>: Sendable {
 }
 
 extension Token<Draft> {
-    /// Returns the token of the draft after this link moved it, for each key of the key ring. It is derived, so that
-    /// the service can give it again to the client that lost the response. Another client that has the link cannot get
-    /// or compute it.
+    /// Returns the token that the draft has after this link was opened, once for each key of the key ring. The token is
+    /// derived, so that the service can return it again to a client that has lost the response. Another client that has
+    /// the link can neither get nor compute the token.
     func afterLink(openedBy opening: LinkOpening, _ keys: KeyRing) -> [Token] {
         digests(for: "token after link", opening.bytes, keys).map { Token(for: id, derived: $0) }
     }
 }
 
-/// Identifies the client that opens a link: a random text that the client, or the page with the question, has chosen.
+/// Identifies the client that opens a link: a random text that the client has chosen, or the page that asks whether to
+/// continue on this device.
 package struct LinkOpening: Sendable {
     fileprivate let bytes: [UInt8]
 

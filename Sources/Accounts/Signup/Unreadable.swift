@@ -1,5 +1,5 @@
-/// A value in the database that no key of the key ring decrypts. A server with another key ring may be able to, unless
-/// somebody has changed the row.
+/// A value in the database that no key of the key ring decrypts. A server with another key ring may be able to decrypt
+/// it, unless somebody has changed the row.
 package enum Unreadable: Sendable {
     case draft(ID<Draft>)
     /// The address of a ticket.
@@ -9,6 +9,6 @@ package enum Unreadable: Sendable {
     case signIn(ID<PendingSignIn>)
     /// An address that an account has left.
     case leftAddress(of: ID<Account>)
-    /// The live key of an algorithm.
+    /// The private key with which the service signs by one algorithm.
     case signingKey
 }

@@ -22,18 +22,18 @@ package struct Values: Sendable {
     /// The account that the draft will change; nil for a sign-up, and in a recovery until the person has proved an
     /// address of an account.
     package var subject: Subject?
-    /// The request of the application to which the person returns after the commit; nil if no application has begun the
-    /// draft.
+    /// The request of the application to which the person returns after the commit; nil if the person does not return
+    /// to an application.
     package var authorization: DraftAuthorization?
-    /// The page of a host behind a proxy to which the person returns after the commit. The host may have been removed from
-    /// the settings since.
+    /// The page of a host behind a proxy to which the person returns after the commit; nil if the person does not
+    /// return to such a page. The host may have been removed from the settings since.
     package var returnURL: String?
 
     /// An account that a draft will change.
     package struct Subject: Hashable, Sendable {
         package let account: ID<Account>
-        /// The value of `credentials_version` when the draft found the account. If the account has another one at the
-        /// commit, the draft ends.
+        /// The value of `credentials_version` when the draft found the account. If the account has another version at
+        /// the commit, the draft ends.
         let credentialsVersion: Int
         /// Whether the draft must prove a second factor.
         var needsSecondFactor = false
@@ -139,7 +139,7 @@ extension Values.Subject {
 }
 
 extension Values: Equatable {
-    /// Compares the stored values byte by byte.
+    /// Compares the stored values byte by byte. Ignores ``validFlow``.
     package static func == (left: Values, right: Values) -> Bool {
         left.answered == right.answered && left.emptied == right.emptied && left.subject == right.subject
             && left.authorization == right.authorization && left.returnURL == right.returnURL
