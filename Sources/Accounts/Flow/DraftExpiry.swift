@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// The lifetimes of a draft that is not committed. Those of a sign-up are the mapping `draft` of the flow file.
+/// The lifetimes of a draft that is not committed. For a sign-up, the mapping `draft` of the flow file sets them.
 package struct DraftExpiry: Sendable {
     /// The lifetime after the last change, from one minute to 30 days; 24 hours by default.
     package let idle: Duration
     /// The lifetime after the start, even if the draft is changed, from one minute to 90 days; 7 days by default.
     package let absolute: Duration
 
-    /// The lifetimes of a draft that changes an account. They leave time to find the mail with the code and to open the
-    /// authenticator app. They are short, because every person who uses a browser in which a recovery is open can
-    /// choose the password.
+    /// The lifetimes of a draft that changes an account. They are long enough to find the mail with the code and to
+    /// open the authenticator app. They are short, because anybody at a browser in which a recovery is open can choose
+    /// the new password.
     static let ofChange = DraftExpiry(idle: .seconds(1800), absolute: .seconds(3600))
 
     private init(idle: Duration, absolute: Duration) {
@@ -50,7 +50,7 @@ extension Flow {
 }
 
 extension Signups {
-    /// The time until the draft expires however often it is changed, in whole seconds, at least one.
+    /// The time until the draft expires even if it is changed, rounded up to whole seconds; at least one second.
     package func remainingLife(of draft: Draft) -> Duration {
         .seconds(max(1, Int(draft.endsAt.timeIntervalSince(draft.now).rounded(.up))))
     }

@@ -5,7 +5,7 @@ package import Foundation
 package struct Flow: Sendable {
     package let name: String
     package let version: Int
-    /// The languages of the texts. The first one is the default, for clients that request none of the others.
+    /// The languages of the texts. The first one is the default, for clients that request none of these languages.
     package let languages: [Language]
     /// All languages that the service has: those of the flow and others.
     package let knownLanguages: [Language]
@@ -22,8 +22,8 @@ package struct Flow: Sendable {
     /// The texts of the flow file that a language of `TEXTS_FILE` lacks.
     package internal(set) var gaps: [YAMLFileError] = []
 
-    /// A digest of the text of the flow file and of the build of the service, because the code has rules, too. A value
-    /// that is valid under one digest may be invalid under another.
+    /// A digest of the text of the flow file, of its translations, and of the build of the service, because the code
+    /// has rules, too. A value that is valid under one digest may be invalid under another.
     package internal(set) var digest = ""
 
     /// The name and the version, as drafts store them: `default@1`.
@@ -67,7 +67,7 @@ package struct Step: Sendable {
     /// Whether people may change the values of the step in their account.
     package var isEditable = false
     package let titles: [Language: String]
-    /// What a list of steps calls the step; empty if its title suits that, too.
+    /// The short titles for a list of steps; empty if the list shows ``titles``.
     var shortTitles: [Language: String] = [:]
     package let fields: [Field]
     /// The path of the flow, or ``accountPath`` if the step is one of ``Flow/editableSteps``.
@@ -77,7 +77,7 @@ package struct Step: Sendable {
 
     package var href: String { "\(root)/\(name)" }
 
-    /// What a list of steps calls the step.
+    /// The title of the step in a list of steps.
     package func shortTitle(in language: Language) -> String? { shortTitles[language] ?? titles[language] }
 
     /// Whether the step is one of ``Flow/editableSteps``, which change values in an account.
@@ -107,7 +107,7 @@ package final class Field: Sendable {
     package let helps: [Language: String]
     /// The form control for the field.
     package let control: Control
-    /// What a list of values calls the field; empty if its label suits that, too.
+    /// The short labels for a list of values; empty if the list shows ``labels``.
     let shortLabels: [Language: String]
 
     init(
@@ -130,6 +130,6 @@ package final class Field: Sendable {
         self.shortLabels = shortLabels
     }
 
-    /// What a list of values calls the field.
+    /// The label of the field in a list of values.
     package func shortLabel(in language: Language) -> String? { shortLabels[language] ?? labels[language] }
 }

@@ -52,7 +52,7 @@ extension Flow {
         }
     }
 
-    /// The translations count, because people agree to a document in their language.
+    /// Includes the translations, because people agree to a document in their language.
     private static func digest(of yaml: String, translatedInto languages: [Language]) -> String {
         let translations = languages.flatMap { language in
             language.questions.sorted { $0.key < $1.key }.map { "\(language.tag) \($0.key) \($0.value)" }
@@ -67,7 +67,8 @@ extension Flow {
         gaps = entry.gaps.all.map { $0.within(yaml) }
     }
 
-    /// Throws all mistakes together. How steps and fields fit together is checked only if each is valid by itself.
+    /// Throws all mistakes together, but stops after a mistake in the languages. Checks how steps and fields fit
+    /// together only if each step and field is valid by itself.
     private init(_ entry: inout YAMLEntry, among known: [Language]) throws(YAMLFileError) {
         let mistakes = entry.mistakes
         let name = mistakes.collect { () throws(YAMLFileError) in
@@ -113,8 +114,8 @@ extension Flow {
         return languages
     }
 
-    /// Throws the mistakes in how the steps fit together. Collects those of single steps and fields, and returns nil if there
-    /// are any.
+    /// Collects the mistakes of single steps and fields, and returns nil if there are any. Otherwise throws if the
+    /// steps do not fit together.
     private static func steps(_ entry: inout YAMLEntry) throws(YAMLFileError) -> [Step]? {
         let mistakes = entry.mistakes
         let earlierMistakes = mistakes.all.count
@@ -140,7 +141,7 @@ extension Flow {
         return steps
     }
 
-    /// Collects the mistakes of the step. Returns nil if it has no name or no title.
+    /// Collects the mistakes of the step. Returns nil if its name or its title has a mistake.
     ///
     /// - Parameter entries: the entries of all fields, to which those of the step are added.
     private static func step(

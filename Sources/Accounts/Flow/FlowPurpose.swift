@@ -22,9 +22,10 @@ package enum FlowPurpose: String, CaseIterable, Sendable {
         self == .signup ? !flow.contains("/") : flow.hasPrefix(prefix)
     }
 
-    /// Added to the subject of the rate limits of mails to an address and of codes entered for it, so that each purpose
-    /// is counted separately. Otherwise a stranger could use up the mails to an address in sign-ups, and so prevent its
-    /// owner from recovering the account. The limit of mails that tickets cause is common to all purposes.
+    /// The parts that this purpose adds to the subject of the rate limits of mails to an address and of codes entered
+    /// for an address, so that each purpose is counted separately. Otherwise a stranger could use up the mails to an
+    /// address in sign-ups, and so prevent the owner from recovering the account. The limit of mails that tickets cause
+    /// is common to all purposes.
     var limitSubject: [[UInt8]] { self == .signup ? [] : [Array(rawValue.utf8)] }
 }
 

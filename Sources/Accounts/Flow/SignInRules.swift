@@ -2,7 +2,7 @@ internal import Yams
 
 /// How people sign in to the accounts of a flow.
 package struct SignInRules: Sendable {
-    /// The methods by which people can prove who they are; none if accounts have neither a password nor an address.
+    /// The methods by which people can sign in; none if accounts have neither a password nor an address as identifier.
     package let methods: Set<Method>
     /// Whether the commit of a sign-up also signs the person in.
     package let startsSessionAtCommit: Bool
@@ -15,7 +15,8 @@ package struct SignInRules: Sendable {
 
     /// Reads `sign_in` and `after_commit`, such as `sign_in: [password, code]` and `after_commit: session`.
     ///
-    /// - Parameter steps: nil if they have mistakes. Then it is not checked whether they have the fields of the methods.
+    /// - Parameter steps: nil if the steps have mistakes. Then this initializer does not check whether the steps have
+    ///   the fields that the methods need.
     init(in entry: inout YAMLEntry, _ steps: [Step]?) throws(YAMLFileError) {
         let fields = steps?.flatMap(\.fields) ?? []
         let hasPassword = fields.contains { $0.kind.takesSecret && $0.kind.repeatedField == nil }
