@@ -1,19 +1,19 @@
 extension Signups {
-    /// The number of unfinished sign-ups, and how many of them a server with this flow would end as soon as it starts,
-    /// although the servers before it have kept them.
+    /// The number of unfinished sign-ups, and the number of them that a server with this flow would end as soon as it
+    /// starts, although earlier servers have kept them.
     package struct EndedByFlow: Equatable, Sendable {
         package let drafts: Int
         package let ended: Int
 
-        /// Whether more than a tenth would end.
+        /// Whether more than a tenth of the sign-ups would end.
         package var isTooMany: Bool { ended * 10 > drafts }
     }
 
-    /// Counts the sign-ups that this flow would end, because its idle time is shorter than that of the servers before.
+    /// Counts the sign-ups that this flow would end, because its idle time is shorter than that of earlier servers.
     ///
-    /// Servers erase expired drafts within minutes. The latest change of any draft shows when a server last ran. So a
-    /// draft was kept by servers with a longer idle time if it still exists although, with this flow, it had expired
-    /// more than an hour before that change. Drafts that expired later do not count: they may have expired in an
+    /// Servers erase expired drafts within minutes. The latest change of any draft shows when a server last ran. If a
+    /// draft still exists although, with this flow, it had expired more than an hour before that change, servers with a
+    /// longer idle time have kept the draft. Drafts that expired later do not count: they may have expired in an
     /// outage, when no server erased them.
     ///
     /// Throws a temporary error if there are so many drafts that the count takes longer than ten seconds.

@@ -7,7 +7,7 @@ internal import Synchronization
 /// identities.
 ///
 /// The counts are in memory, and are added to the database every ten seconds. A server that is killed loses the counts
-/// since the last time.
+/// since the previous write.
 package final class Funnel: Sendable {
     package enum Outcome: String, CaseIterable, Sendable {
         /// The step has become the next step for the first time.
@@ -54,13 +54,13 @@ package final class Funnel: Sendable {
         metrics.funnel.add(times, event.flow, event.step, event.outcome.rawValue, event.code)
     }
 
-    /// A draft was started, at this step.
+    /// Counts a draft that was started. The person enters this step.
     func started(at step: String, of flow: Flow) {
         entered(step, of: flow)
         if flow.purpose == .signup { metrics.signups.add(1, "started") }
     }
 
-    /// A sign-up has become an account, so the person can sign in.
+    /// Counts a sign-up that has become an account. The person enters the step ``signIn``.
     func completed(_ flow: Flow) {
         guard flow.purpose == .signup else { return }
         entered(Self.signIn, of: flow)
@@ -84,8 +84,8 @@ package final class Funnel: Sendable {
         count(Event(flow: flow, step: step, outcome: .completed, seconds: Self.rounded(max(0, Int(time)))))
     }
 
-    /// The name of the step after the commit. A person enters it when the account is created, and completes it by the
-    /// first sign-in.
+    /// The name of the step after the commit. A person enters this step when the account is created, and completes it
+    /// by the first sign-in.
     static let signIn = "sign-in"
 
     func refused(_ refusals: [Refusal], at step: StepName, of flow: Flow) {
@@ -127,8 +127,8 @@ package final class Funnel: Sendable {
         }
     }
 
-    /// Adds the counts to the database. If that fails, the counts are kept for the next call, unless the outcome is
-    /// unknown: then they are dropped, so that nothing is counted twice.
+    /// Adds the counts to the database. If the write fails, keeps the counts for the next call. If the outcome is
+    /// unknown, drops the counts, so that nothing is counted twice.
     package func flush(to database: Database) async throws(DatabaseError) {
         let counts = self.counts.withLock { counts in
             defer { counts = [:] }

@@ -8,32 +8,34 @@ package struct Limit: Hashable, Sendable {
         self.period = period
     }
 
-    /// The number of slots among which the count is divided: one for a count below 1,000, otherwise so many that each
-    /// slot has 500 to 749 events.
+    /// The number of slots among which the count is divided: one for a count below 1,000, otherwise a five-hundredth of
+    /// the count, so that each slot has 500 to 749 events.
     var slots: Int { max(1, count / 500) }
 }
 
 /// The rate limits. The database counts all but `revisions`, for all servers together.
 package struct Limits: Sendable {
     package enum Name: String, CaseIterable, Sendable {
-        /// Drafts that one client network starts. Links of hand-offs, tickets, and authorization requests that
-        /// applications without a secret push count too.
+        /// Drafts that one client network starts. Opened links to continue on another device, redeemed tickets, and
+        /// authorization requests pushed by applications without a secret count, too.
         case starts
         /// Commits by one client network.
         case commits
         /// Mails to one address that one client network causes. A stranger therefore cannot use up the limit of the
         /// owner.
         case mailsToAddressFromNetwork = "mails_to_address_from_network"
-        /// The same mails over a longer period, so that one network never reaches `mailsToAddress`.
+        /// The same mails over a longer period. The default is lower than that of `mailsToAddress`, so that one network
+        /// alone cannot reach that limit.
         case mailsToAddressFromNetworkPerDay = "mails_to_address_from_network_per_day"
         case mailsToAddress = "mails_to_address"
         case mailsFromNetwork = "mails_from_network"
         /// Mails that all clients cause together.
         case mails
-        /// Changes of the credentials of one account, each of which mails a notice. Also the number of notices of
-        /// each kind to one account.
+        /// Changes of the credentials of one account, each of which mails a notice. Also the maximum number of notices
+        /// of each kind to one account.
         case noticesToAccount = "notices_to_account"
-        /// Codes entered for an address by one client network, so that one network never reaches `guessesForAddress`.
+        /// Codes entered for an address by one client network. The default is lower than that of `guessesForAddress`,
+        /// so that one network alone cannot reach that limit.
         case guessesForAddressFromNetwork = "guesses_for_address_from_network"
         /// Codes entered for an address, in all drafts together.
         case guessesForAddress = "guesses_for_address"
@@ -63,7 +65,7 @@ package struct Limits: Sendable {
     }
 
     package var byName: [Name: Limit]
-    /// The maximum number of changes to one draft, which its revision counts.
+    /// The maximum number of changes to one draft. The revision of the draft counts them.
     package var revisions: Int
 
     package init(byName: [Name: Limit], revisions: Int) {
@@ -117,7 +119,7 @@ package struct LimitReached: Error, Hashable, Sendable {
 /// An event that counts against a limit.
 package struct Charge: Sendable {
     let name: String
-    /// The limit that clients are told, also if the event counts against only one of its slots.
+    /// The whole limit, which clients are told, even if the event counts against only one slot.
     let limit: Limit
     /// The keyed digests of what the limit is counted by, such as an address or a network
     /// (``KeyRing/limitDigests(_:)``).
@@ -136,7 +138,7 @@ extension Signups {
     }
 
     /// Returns the charges for an event of a client: one for its IPv4 address, or one each for the /64, /56 and /48 of
-    /// its IPv6 address. Their digests differ because their lengths differ.
+    /// its IPv6 address. The prefixes of the blocks differ in length, so their digests differ, too.
     func charges(_ name: Limits.Name, of network: Network) -> [Charge] {
         network.blocks.map { block in
             let one = flow.limits[name]
@@ -149,7 +151,7 @@ extension Signups {
     /// Returns the charge for an event that counts for all clients together.
     func chargeForAll(_ name: Limits.Name) -> Charge { slotCharge(name, flow.limits[name], []) }
 
-    /// Returns an expression for the number of events of ``chargeForAll(_:)`` in the last period.
+    /// Returns an expression for the number of events of ``chargeForAll(_:)`` within the period until now.
     func hitsForAll(_ name: Limits.Name) -> SQL {
         let limit = flow.limits[name]
         let subjects = (0..<limit.slots).map { slotSubjects(name, [], $0, of: limit.slots)[0] }
@@ -181,8 +183,8 @@ extension Signups {
         keys.limitDigests([Array("limit".utf8), Array(name.utf8)] + subject)
     }
 
-    /// Returns a statement that counts one event against each limit, or against none if one of them is exceeded. In
-    /// that case it selects a row, and ``isWithinLimits`` is false for the rest of the transaction.
+    /// Returns a statement that counts one event against each limit, or against none if one of them is exceeded. If a
+    /// limit is exceeded, the statement selects a row, and ``isWithinLimits`` is false for the rest of the transaction.
     ///
     /// - Parameter condition: the statement counts only if this is true.
     func consume(_ charges: [Charge], when condition: SQL = "true") -> SQL {

@@ -17,8 +17,8 @@ package struct Partitions: Sendable {
         self.logger = logger
     }
 
-    /// Creates the missing partitions of today and the next seven days. If one fails, for example because
-    /// `drafts_other` has drafts of that day, the others are created and the first error is thrown at the end.
+    /// Creates the missing partitions of today and the next seven days. If one cannot be created, for example because
+    /// `drafts_other` has drafts of that day, creates the others, loads the list, and then throws the first error.
     package func prepare() async throws(DatabaseError) {
         var failure: DatabaseError?
         for day in 0...7 {

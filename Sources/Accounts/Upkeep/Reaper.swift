@@ -2,12 +2,13 @@ internal import Foundation
 package import Logging
 internal import ServiceLifecycle
 
-/// Erases expired drafts with everything that belongs to them, and other expired rows.
+/// Erases expired drafts with what belongs to them, and other expired rows. Waiting mail with a code stays
+/// (``Signups/deleteBelongingsExceptCodes``).
 ///
-/// It works in small batches that skip locked rows, so that no request waits for it. The commit of a batch does not
-/// wait until the write-ahead log is on disk: rows that return after a crash are erased again later. After each batch
-/// of the drafts of a day it pauses four times as long as the batch took, at most a second. Any number of servers may
-/// run it: while one of them runs a batch, the batches of the others do nothing.
+/// It works in small batches, so that no request waits long, and skips rows that requests have locked. The commit of a
+/// batch does not wait until the write-ahead log is on disk: rows that return after a crash are erased again later.
+/// After each batch of the drafts of a day, the reaper pauses four times as long as the batch took, at most a second.
+/// Any number of servers may run it: while one of them runs a batch, the batches of the others do nothing.
 package struct Reaper: Sendable {
     private let signups: Signups
     private let logger: Logger
@@ -18,8 +19,8 @@ package struct Reaper: Sendable {
     /// - Parameters:
     ///   - restFactor: the pause after a batch of drafts, as a multiple of the duration of the batch. It is at most a
     ///     second.
-    ///   - maximumDuration: the time after which a sweep stops erasing drafts, so that it also erases the other rows
-    ///     after a flood of drafts.
+    ///   - maximumDuration: the time after which a sweep takes at most one batch from each remaining day of drafts, so
+    ///     that it also erases the other rows after a flood of drafts.
     package init(
         signups: Signups,
         restFactor: Int = 4,
@@ -32,7 +33,7 @@ package struct Reaper: Sendable {
         self.logger = logger
     }
 
-    /// The numbers of rows and partitions that a sweep has erased.
+    /// The numbers of rows that a sweep has erased, and of partitions that it has dropped.
     package struct Erased: Hashable, Sendable {
         package var drafts = 0
         /// Rows of the other tables, such as limits, endings, leases and mails.
@@ -41,8 +42,8 @@ package struct Reaper: Sendable {
         package var partitions = 0
     }
 
-    /// The maximum number of drafts of a day that one statement reads. It is part of the text of the statement, so that
-    /// PostgreSQL plans for this number.
+    /// The maximum number of drafts of a day that one statement reads. The text of the statement contains this number,
+    /// so that PostgreSQL plans for it.
     private static let batch = 50
     /// The number of pages of a table that one statement reads.
     private static let pages = 500
@@ -190,12 +191,12 @@ package struct Reaper: Sendable {
     /// The ids of the batch of drafts that the current transaction has read, as a table.
     private static let page: SQL = "unnest(current_setting('signup.page')::uuid[]) AS id"
 
-    /// Returns the condition that the id is in that list. It is not a join, because PostgreSQL would plan a join again
-    /// for each batch, and the planning takes longer than the batch.
+    /// Returns the condition that the id is in the list. The condition is not a join, because PostgreSQL would plan a
+    /// join again for each batch, and the planning takes longer than the batch.
     private static func isIn(_ list: SQL) -> SQL { "id = ANY (ARRAY(SELECT id FROM \(list)))" }
 
-    /// The maximum lifetime of a draft that no operator has extended. The token of such a draft contains its age, so
-    /// the reason for its end need not be stored.
+    /// The maximum lifetime of a draft that no operator has extended. The id in the token of such a draft shows when
+    /// the draft was created, so the reason `expired` need not be stored.
     private var maximumLifetime: SQL { "make_interval(secs => \(signups.flow.expiry.absolute.seconds))" }
 
     // MARK: - Other expired rows
@@ -218,12 +219,12 @@ package struct Reaper: Sendable {
             "outbox",
             "finished_at < now() - CASE state WHEN 'dead' THEN interval '30 days' ELSE interval '1 day' END"
         ),
-        // `drafts_other` has drafts whose id comes from a wrong clock. No day's partition contains them, so they are
-        // not dropped with one.
+        // `drafts_other` has drafts whose id comes from a wrong clock. The partition of a day does not contain them, so
+        // they are not dropped with a partition.
         ("drafts_other", "account_id IS NOT NULL AND ends_at < now() - interval '1 day'"),
     ]
 
-    /// Erases the expired rows of a table, a number of pages at a time, up to the page that is the last one at the
+    /// Erases the expired rows of a table, a number of pages at a time, up to the page that was the final one at the
     /// start.
     private func erase(from name: String, where condition: SQL) async throws(DatabaseError) -> Int {
         let table = SQL(stringLiteral: name)
@@ -261,7 +262,7 @@ package struct Reaper: Sendable {
             "devices", "last_used_at < now() - make_interval(secs => \(DeviceToken.lifetime.seconds))",
             "last_used_at"
         ),
-        // Authorizations whose code was not used. The others are deleted with their session.
+        // Authorizations whose code was not used. Other authorizations are deleted with their session.
         ("authorizations", "code_use IS NULL AND code_expires_at < now()", "code_expires_at"),
     ]
 
@@ -297,7 +298,7 @@ package struct Reaper: Sendable {
     /// The position of the first row of a page.
     private static func firstRow(of page: Int) -> String { "(\(page),0)" }
 
-    /// Releases the addresses that accounts have left, and that nobody can restore any more.
+    /// Releases the addresses that accounts have left and that can no longer be restored.
     private func releaseAddresses() async throws(DatabaseError) -> Int {
         try await database.transaction(
             "WITH \(Self.lock) SELECT CASE WHEN acquired THEN release_addresses() ELSE 0 END FROM reaper_lock"
