@@ -5,7 +5,7 @@ internal import Synchronization
 package final class Deadline: Sendable {
     /// The deadline of the present task; nil for work that belongs to no request.
     @TaskLocal package static var current: Deadline?
-    /// The maximum duration of a statement that belongs to no request.
+    /// The maximum time for a statement that belongs to no request.
     private static let ofOwnWork = Duration.seconds(60)
 
     private let state: Mutex<ContinuousClock.Instant>
@@ -16,7 +16,7 @@ package final class Deadline: Sendable {
 
     package var instant: ContinuousClock.Instant { state.withLock { $0 } }
 
-    /// Moves the deadline to a later time. The time that a client needs to send a body does not count, so it is added.
+    /// Moves the deadline to a later time, for example by the time that a client has needed to send the body.
     package func extend(by time: Duration) {
         state.withLock { $0 += time }
     }
@@ -39,8 +39,8 @@ package final class Deadline: Sendable {
     /// Whether the deadline of the present task has passed.
     static var hasPassed: Bool { current.map { $0.instant <= .now } ?? false }
 
-    /// Runs the work, and calls `giveUp` if the work has not ended by the deadline of the present task. It starts a
-    /// task, so use it only for work that seldom waits, or that takes long anyway.
+    /// Runs the work, and calls `giveUp` if the work has not ended by the deadline of the present task. Within a
+    /// request, this function starts a task, so call it only where waits are rare, or for work that takes long anyway.
     ///
     /// `giveUp` may be called before the work waits, so the work must check ``hasPassed`` when it begins to wait.
     static func limiting<Value: Sendable>(

@@ -37,7 +37,7 @@ package final class DedicatedThread: Sendable {
         self.handle = handle
     }
 
-    /// Without a join, the system keeps the stack of a thread that has ended, unless it is detached.
+    /// Detaches the thread if it was not joined. Otherwise the system would keep the stack of the thread after its end.
     deinit {
         if !isJoined.load(ordering: .relaxed) { pthread_detach(handle) }
     }

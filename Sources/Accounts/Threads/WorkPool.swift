@@ -33,16 +33,17 @@ final class WorkPool<Resource: Sendable>: Sendable {
     }
 
     /// Every caller that waits keeps a reference to the pool, so the threads are idle here and end within microseconds,
-    /// unless one still runs work whose caller gave up at its deadline.
+    /// unless a thread still runs work whose caller gave up at its deadline.
     deinit {
         shutdown()
     }
 
     /// Runs the work on a thread.
     ///
-    /// Throws `busy` immediately if the queue is full or the wait would be too long. Throws it later if another network
-    /// with fewer jobs needs the place in the queue, or if the deadline of the request passes. Work that is running at
-    /// the deadline continues to its end, but its answer is dropped.
+    /// Throws `busy` immediately if the wait would be too long, or if the queue is full and no other network must give
+    /// up a place (``WorkQueue/enter(_:with:from:)``). Throws `busy` later if another network with fewer jobs needs the
+    /// place in the queue, or if the deadline of the request passes. Work that is running at the deadline continues to
+    /// its end, but its answer is dropped.
     ///
     /// Cancelling the task removes waiting work from the queue and throws `cancelled` immediately. Work that is running
     /// continues to its end, and its answer is returned.
@@ -92,7 +93,7 @@ final class WorkPool<Resource: Sendable>: Sendable {
         }
     }
 
-    /// The numbers of jobs in the queue and on a thread.
+    /// The number of jobs in the queue, and the number of jobs that threads run.
     var load: (waiting: Int, running: Int) { dispatcher.queue.withLock { ($0.waiting, $0.running) } }
 }
 
@@ -128,7 +129,8 @@ extension WorkPool {
                     work.signal()
                     return
                 }
-                // The new job takes the place of the displaced one, and the worker that was woken for it.
+                // The new job takes the place of the displaced job. It needs no wakeup, because one was sent for the
+                // displaced job.
                 rejected()
                 displacedJob.reject(.busy(wait: wait))
             } catch {

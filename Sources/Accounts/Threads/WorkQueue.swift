@@ -13,7 +13,7 @@ package enum WorkRejection: Error, Hashable, Sendable {
 ///
 /// It uses no threads. Each function returns what its caller must do.
 struct WorkQueue<Job> {
-    /// Identifies a job, also before it is in the queue.
+    /// Identifies a job, even before the job is in the queue.
     struct Ticket: Hashable, Sendable {
         fileprivate let number: Int
     }
@@ -32,7 +32,7 @@ struct WorkQueue<Job> {
 
     private let workers: Int
     private let capacity: Int
-    /// The maximum estimated wait with which a job is accepted.
+    /// The maximum estimated wait of a job that is accepted.
     private let maximumWait: Duration
     /// The waiting jobs of each network, the oldest first. The networks are in the order of their next turn, and each
     /// has at least one job. All networks of one ``Network/site`` count as one, because they may belong to one
@@ -59,7 +59,7 @@ struct WorkQueue<Job> {
     }
 
     /// Returns the estimated maximum wait of a job that enters now, from the duration of recent jobs. Before that job
-    /// runs, every other network has at most one turn more than the jobs that this network already has in the queue.
+    /// runs, every other network has at most one turn more than this network has jobs in the queue.
     func wait(of network: Network) -> Duration {
         if waiting + running < workers { return .zero }
         let own = share(of: network)
@@ -94,7 +94,7 @@ struct WorkQueue<Job> {
         shares.indices.max { shares[$0].entries.count < shares[$1].entries.count }
     }
 
-    /// Adds the job. Throws `busy` or `stopped`, and then does not keep the job.
+    /// Adds the job. If this throws `busy` or `stopped`, the queue does not keep the job.
     ///
     /// If the queue is full, the job takes the place of the newest job of the network with the most jobs. That network
     /// must still have at least as many jobs afterwards as the network of the new job.
@@ -133,8 +133,9 @@ struct WorkQueue<Job> {
 
     /// Ends a job, and adds its duration to the average.
     ///
-    /// - Parameter duration: the time that the job took. It counts as at most ten times the average, because the
-    ///   machine may have been suspended meanwhile. So one job can little more than double the average.
+    /// - Parameter duration: the time that the job took. A longer time than ten times the average counts as ten times
+    ///   the average, because the machine may have been suspended meanwhile. So one job can at most slightly more than
+    ///   double the average.
     mutating func finish(after duration: Duration) {
         running -= 1
         averageDuration =
