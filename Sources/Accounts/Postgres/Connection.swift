@@ -72,7 +72,7 @@ package struct Connection: ~Copyable {
             let isHarmless = reason.hasPrefix("connection to server")
             throw .unavailable(isHarmless ? reason : "the connection string is malformed or its host is unknown")
         }
-        // Drops notices. Without a receiver, libpq prints them to standard error.
+        // Drops notices. The default receiver of libpq prints them to standard error.
         PQsetNoticeReceiver(raw, { _, _ in }, nil)
         self.raw = raw
     }
@@ -81,8 +81,8 @@ package struct Connection: ~Copyable {
         PQfinish(raw)
     }
 
-    /// The first line of the last message of libpq about this session. It contains hosts and reasons, but no values of
-    /// statements.
+    /// The first line of the latest error message of libpq about this session. The line contains hosts and reasons, but
+    /// no values of statements.
     var message: String { Self.message(of: raw) }
 
     private static func message(of raw: OpaquePointer) -> String {

@@ -1,6 +1,6 @@
 internal import CPostgres
 
-/// The options with which libpq would connect. It takes them from a connection string, environment variables and
+/// The options with which libpq would connect. libpq takes them from a connection string, environment variables and
 /// service files.
 package struct ConnectionString: Sendable {
     /// The hosts that are neither a Unix socket nor a loopback address.
@@ -17,7 +17,7 @@ package struct ConnectionString: Sendable {
     /// Reads the environment and the service files, but does not connect. Returns nil if libpq cannot parse the string,
     /// or does not know the service that the string names.
     package init?(_ text: String) {
-        // libpq resolves all options only when it begins to connect. The invalid value `none` makes it stop directly
+        // libpq resolves all options only when it begins to connect. The invalid value `none` makes libpq stop directly
         // after that, before it opens a connection.
         let keywords = CStrings(["dbname", "target_session_attrs"])
         let values = CStrings([text, "none"])
@@ -27,7 +27,7 @@ package struct ConnectionString: Sendable {
         defer { PQfinish(connection) }
         let options = Self.values(owning: PQconninfo(connection))
         guard let sslMode = options["sslmode"] else { return nil }
-        // Empty if the connection string is only the name of a database, which this function of libpq cannot parse.
+        // Has no options if the connection string is only the name of a database, which `PQconninfoParse` cannot parse.
         let stated = Self.values(owning: PQconninfoParse(text, nil))
         self.sslMode = sslMode
         database = options["dbname"] ?? ""

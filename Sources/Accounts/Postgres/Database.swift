@@ -3,15 +3,16 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Runs statements on PostgreSQL, over a fixed number of connections that are restored when they are lost.
+/// Runs statements on PostgreSQL, over a fixed number of connections. Restores connections that are lost.
 ///
 /// There are two kinds of jobs, which use different connections, so that they do not wait for each other. Statements that write
 /// one row, or only read, are *grouped*: those that wait at the same time share a transaction. Statements that may
 /// violate a constraint, and transactions of several statements, run *alone*.
 ///
 /// A job that has waited for a lock for 200 ms in a group, or for 100 ms alone, runs once more, alone, and may then
-/// wait for 5 s. Such jobs never use all connections for jobs that run alone, if there are several: one stays free for
-/// other jobs. Further ones wait until one of them has ended, at most until their deadline.
+/// wait for 5 s. If several connections serve jobs that run alone, such repeated jobs never use all of them: one
+/// connection stays free for other jobs. Further repeated jobs wait, at most until their deadline, until another
+/// repeated job has ended.
 package final class Database: Sendable {
     private let grouped: LaneQueue
     private let alone: LaneQueue
@@ -24,7 +25,8 @@ package final class Database: Sendable {
     ///
     /// - Parameters:
     ///   - conninfo: a libpq connection string or URI.
-    ///   - connections: at least two. Half of them, at most four, serve groups; the others serve jobs that run alone.
+    ///   - connections: at least two. Half of them, rounded down and at most four, serve groups; the others serve jobs
+    ///     that run alone.
     ///   - queue: the maximum number of waiting jobs of each kind; further jobs fail with `unavailable`.
     package convenience init(
         _ conninfo: String,
@@ -64,8 +66,8 @@ package final class Database: Sendable {
         }
     }
 
-    /// Runs one statement that only reads. If the connection is lost, runs it again, at most once for each connection
-    /// that serves groups: when PostgreSQL stops, all connections are lost, but not at the same moment.
+    /// Runs one statement that only reads. If the connection is lost, runs the statement again, at most once for each
+    /// connection that serves groups: when PostgreSQL stops, all connections are lost, but not at the same moment.
     package func read(_ sql: SQL) async throws(DatabaseError) -> Rows {
         for _ in 0..<max(1, grouped.load.lanes) {
             do throws(DatabaseError) {
@@ -78,7 +80,7 @@ package final class Database: Sendable {
     }
 
     /// Runs one statement that writes only the given row and cannot violate a constraint. Another statement may write
-    /// the same row before it, so its WHERE must state when it may take effect.
+    /// the same row first, so the WHERE of this statement must state when it may take effect.
     package func write(_ sql: SQL, to row: UUID) async throws(DatabaseError) -> Rows {
         try await run(Job([sql], writes: row), on: grouped)[0]
     }
@@ -117,9 +119,9 @@ package final class Database: Sendable {
         return false
     }
 
-    /// The names of the settings with which PostgreSQL may log what people type. PostgreSQL logs the values of a
-    /// statement with the statement unless these settings are `0`, or `off` for `pgaudit.log_parameter`. Only a
-    /// superuser can change them.
+    /// The names of the settings that let PostgreSQL log what people type. With these settings, PostgreSQL logs a
+    /// statement together with its values. The value `0` prevents that; for `pgaudit.log_parameter`, the value `off`.
+    /// Only a superuser can change them.
     package func settingsThatLogValues() async throws(DatabaseError) -> [String] {
         let rows = try await read(
             """

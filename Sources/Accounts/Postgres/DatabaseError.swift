@@ -1,7 +1,7 @@
 /// Every way in which a statement can fail.
 package enum DatabaseError: Error, Sendable {
-    /// Nothing was executed, because there is no connection, the queue is full, the service is stopping, the deadline
-    /// has passed, or too many jobs of the same group have waited too long for locks.
+    /// Nothing took effect, because there is no connection that can write, the queue is full, the service is stopping,
+    /// the deadline has passed, or too many jobs of the same group have waited too long for locks.
     case unavailable(String)
     /// The connection was lost, or the deadline passed, after the statement was sent, so it may have taken effect. Read
     /// before you write again.
@@ -40,9 +40,9 @@ package enum DatabaseError: Error, Sendable {
         }
 
         /// What PostgreSQL says about a script that is part of this program: its message, its detail, and the line of
-        /// the script. The script contains nothing that a person typed, but the rows of its tables do. So there is
-        /// no message about a value that cannot be converted (class 22), and no detail about a row that violates a
-        /// constraint (class 23).
+        /// the script. The script contains nothing that a person typed, but the rows of the tables do. So this text
+        /// leaves out the message and the detail about a value that cannot be converted (class 22), and the detail
+        /// about a row that violates a constraint (class 23).
         func explanation(of script: String) -> String {
             let quotesValues = sqlState.hasPrefix("22")
             let quotesRows = quotesValues || sqlState.hasPrefix("23")

@@ -20,7 +20,7 @@ final class Job: Sendable {
     }
 
     /// - Parameter deadline: by default the deadline of the request that the current task serves, or in 60 seconds if
-    ///   it serves none.
+    ///   the task serves no request.
     init(_ statements: [SQL], writes: UUID? = nil, by deadline: ContinuousClock.Instant = Deadline.ofStatement) {
         self.statements = statements
         self.writes = writes
@@ -54,7 +54,8 @@ final class Job: Sendable {
         waiter?.resume(returning: outcome)
     }
 
-    /// Whether the job's lock wait timed out, so that it runs again alone with the longer timeout.
+    /// Whether a lock wait of the job timed out, so that the job runs again alone with
+    /// ``StatementTimeouts/parkedLock``.
     var usesLongLockTimeout: Bool {
         get { state.withLock { $0.usesLongLockTimeout } }
         set { state.withLock { $0.usesLongLockTimeout = newValue } }
@@ -63,8 +64,8 @@ final class Job: Sendable {
     /// Whether the job has an outcome, so that no caller waits for it any more.
     var isAnswered: Bool { state.withLock { $0.outcome != nil } }
 
-    /// Marks the job as sent. Returns false if it already has an outcome, for example because it was cancelled; then it
-    /// must not be sent.
+    /// Marks the job as sent. Returns false if the job already has an outcome, for example because its caller was
+    /// cancelled. Then do not send it.
     func markSent() -> Bool {
         state.withLock { state in
             state.isSent = state.outcome == nil

@@ -10,8 +10,8 @@ internal import Logging
 /// ``Pipeline/slowThreshold``, another lane starts the next group.
 ///
 /// An error rolls the whole group back. The job that caused it gets the error. The others run again, each with its own
-/// Sync, which is safe because they had no effect. A job whose lock wait timed out may wait longer in another
-/// queue, so that a locked row delays the others in its group only briefly.
+/// Sync, which is safe because they had no effect. A job whose lock wait timed out moves to ``parkingQueue`` and may
+/// wait longer there, so that a locked row delays the other jobs of the group only briefly.
 struct Lane {
     let conninfo: String
     /// The value of the label `lane` in the metrics.
@@ -20,7 +20,8 @@ struct Lane {
     var timeouts = StatementTimeouts.standard
     /// The maximum wait of a statement for a lock.
     var lockTimeout = StatementTimeouts.standard.parkedLock
-    /// The queue that parks a job whose lock wait timed out. There it may wait for ``StatementTimeouts/parkedLock``.
+    /// The queue that parks a job whose lock wait timed out. There the job may wait for a lock for
+    /// ``StatementTimeouts/parkedLock``. Nil if such a job fails instead.
     var parkingQueue: LaneQueue?
     var metrics = Metrics()
     let logger: Logger
@@ -51,7 +52,8 @@ struct Lane {
                 if queue.isStopped { return }
                 if case .unavailable(let present) = error {
                     if isUp { queue.markLaneDown(present) } else { queue.updateDownReason(present) }
-                    // PostgreSQL that shuts down, and PostgreSQL that is gone, need different repairs.
+                    // Logs each new reason: a PostgreSQL that shuts down and a PostgreSQL that does not answer need
+                    // different repairs.
                     if isUp || present != reason {
                         logger.error("database unavailable", metadata: ["reason": "\(present)"])
                     }
@@ -118,9 +120,10 @@ struct Lane {
     /// (``DatabaseError/Diagnosis/isWorthRetrying``) or ``parkingQueue`` takes it.
     ///
     /// - Parameters:
-    ///   - isRetry: whether the job runs again, so that an error is final.
+    ///   - isRetry: whether the job runs for the second time. Then an error is final, unless ``parkingQueue`` takes the
+    ///     job.
     ///   - whenSlow: called if another lane should start the next group now.
-    /// - Returns: why the jobs were rolled back; nil if they were committed.
+    /// - Returns: the error that rolled the jobs back; nil if they were committed.
     @discardableResult
     private func execute(
         _ jobs: [Job],
@@ -161,7 +164,7 @@ struct Lane {
         }
     }
 
-    /// The statements of the job, after one that sets the longer timeout if the job uses it.
+    /// The statements of the job. If the job uses the longer timeout, a statement that sets it comes first.
     private func statements(of job: Job) -> [SQL] {
         guard job.usesLongLockTimeout else { return job.statements }
         let milliseconds = Int(timeouts.parkedLock / .milliseconds(1))

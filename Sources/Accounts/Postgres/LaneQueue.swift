@@ -10,19 +10,19 @@ struct LaneQueueState {
     /// same time.
     let groupLimit: Int
     private(set) var jobs: [Job] = []
-    /// Jobs whose lock wait timed out, until a lane may be spared to run them with the longer timeout. They are not in
-    /// `jobs`.
+    /// Jobs whose lock wait timed out and that must still wait, because enough jobs use the longer timeout already.
+    /// They are not in `jobs`.
     private(set) var parked: [Job] = []
-    /// The number of lanes that are not known to be down. A lane is down from a failed connection attempt, or a switch
-    /// to read-only, until it is connected again.
+    /// The number of lanes that are not known to be down. A lane is down after a failed connection attempt, or after
+    /// PostgreSQL has become read-only, until it is connected again.
     private(set) var lanesUp: Int
     private(set) var idleLanes = 0
     /// The number of lanes that were sent a wakeup and are still asleep.
     private var pendingWakeups = 0
     /// The number of groups that have started.
     private var startedGroups = 0
-    /// The number of the last group, until it has ended or has taken too long. No other group starts while it is open,
-    /// so that the jobs that arrive meanwhile form one group.
+    /// The number of the latest group; nil once that group has ended or has taken too long. No other group starts while
+    /// this group is open, so that the jobs that arrive meanwhile form one group.
     private var openGroup: Int?
     /// The sent jobs of each group that has not ended, by the number of the group.
     private var running: [Int: [Job]] = [:]
@@ -66,8 +66,8 @@ struct LaneQueueState {
         return .taken(wake: reserveWakeup())
     }
 
-    /// Parks a job whose lock wait timed out, or refuses it with a reason. It runs with the longer timeout when fewer
-    /// than `lanesUp - 1` such jobs run (at least one may).
+    /// Parks a job whose lock wait timed out, or refuses it with a reason. The job moves to `jobs`, with the longer
+    /// timeout, when fewer than `lanesUp - 1` jobs use that timeout (or none if `lanesUp` is 1).
     mutating func park(_ job: Job, at now: ContinuousClock.Instant = .now) -> Admission {
         if let reason = refusal(of: job, at: now) { return .refused(reason) }
         parked.append(job)
@@ -97,7 +97,8 @@ struct LaneQueueState {
         return hasMoved && reserveWakeup()
     }
 
-    /// The number of jobs, waiting and sent, that use the longer timeout. A waiting job that is answered is never sent.
+    /// The number of jobs, waiting and sent, that use the longer timeout. Leaves out waiting jobs that are answered:
+    /// they are never sent.
     private var longTimeoutJobs: Int {
         jobs.count { $0.usesLongLockTimeout && !$0.isAnswered }
             + running.values.joined().count(where: \.usesLongLockTimeout)
@@ -116,7 +117,7 @@ struct LaneQueueState {
     /// group may start now.
     mutating func takeGroup() -> Group? {
         guard openGroup == nil else { return nil }
-        // A job whose caller has gone makes room for a parked one.
+        // A job whose caller has gone makes room for a parked job.
         unpark()
         var group: [Job] = []
         var rows: Set<UUID> = []
@@ -150,7 +151,8 @@ struct LaneQueueState {
         if openGroup == group { openGroup = nil }
     }
 
-    /// Forgets the group. Called when all its jobs are answered or wait again. Returns whether the caller must wake a lane.
+    /// Forgets the group. Called when all jobs of the group are answered or parked. Returns whether the caller must
+    /// wake a lane.
     @discardableResult
     mutating func endGroup(_ group: Int) -> Bool {
         closeGroup(group)
@@ -189,7 +191,7 @@ struct LaneQueueState {
         lanesUp += 1
     }
 
-    /// Returns the jobs that the caller must refuse: all waiting jobs if this was the last lane with a connection.
+    /// Returns the jobs that the caller must refuse: all waiting jobs if every lane is down now; otherwise none.
     mutating func markLaneDown(_ reason: String) -> [Job] {
         lanesUp -= 1
         downReason = reason

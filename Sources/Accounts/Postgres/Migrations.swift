@@ -6,12 +6,13 @@ internal import Schema
 package enum MigrationError: Error, CustomStringConvertible {
     /// The file of an applied migration has changed.
     case edited(String)
-    /// A newer version has applied this migration, and has not marked it as compatible with the version before it.
+    /// A newer version has applied this migration. The migration is not marked as compatible with the version before
+    /// it.
     case unknown(String)
     /// The database lacks these migrations or functions, or has an older text of a function.
     case missing([String])
-    /// PostgreSQL refused the script and rolled it back, unless the script had ended the transaction itself. The
-    /// last text is what PostgreSQL says about it.
+    /// PostgreSQL refused the script and rolled it back, or the script has ended its transaction itself. `reason` is
+    /// what PostgreSQL says about the error.
     case failed(String, DatabaseError, reason: String)
 
     /// - Parameter script: the text that PostgreSQL refused.
@@ -46,17 +47,18 @@ package enum MigrationError: Error, CustomStringConvertible {
 /// Functions are replaced: a function is applied again if the checksum of its file has changed, unless a program with a
 /// newer version of the functions has applied it.
 ///
-/// Each script runs in one transaction, with an advisory lock that admits one program at a time. It depends on no state
-/// of the session, so it works through a connection pooler.
+/// Each script runs in one transaction, with an advisory lock that admits one program at a time. The scripts depend on
+/// no state of the session, so they work through a connection pooler.
 package struct Migrations: Sendable {
     private let migrations: [Schema.Script]
     private let functions: [Schema.Script]
     private let functionsVersion: Int
     private let lockWait: LockWait
 
-    /// How long a script waits for a lock, and how often it is tried. All other statements on the table queue behind a
-    /// script that waits, so it gives up before the statements in a group of a server do (200 ms), and is tried again
-    /// later. Statements that run alone give up earlier (100 ms), but then run again with a longer timeout.
+    /// How long a script waits for a lock, and how often it is attempted. All other statements on the table queue
+    /// behind a script that waits, so the script gives up before the statements in a group of a server do (200 ms), and
+    /// is tried again later. Statements that run alone give up earlier (100 ms), but then run again with a longer
+    /// timeout.
     struct LockWait {
         /// The maximum wait for one lock.
         var timeout = Duration.milliseconds(150)
@@ -107,10 +109,10 @@ package struct Migrations: Sendable {
         package let time: Duration
     }
 
-    /// Applies the missing scripts, grants the privileges of the roles, and returns the scripts in order. Uses its own
-    /// connection. Blocks.
+    /// Applies the missing scripts, grants the privileges of the roles, and returns the applied scripts in order. Uses
+    /// its own connection. Blocks.
     ///
-    /// Throws ``MigrationError``, or ``DatabaseError`` if PostgreSQL cannot be reached.
+    /// Throws ``MigrationError``, or ``DatabaseError`` if PostgreSQL cannot be reached or the connection is lost.
     ///
     /// - Parameter replacesNewerFunctions: whether functions of a newer version are replaced, too.
     package func apply(to conninfo: String, replacesNewerFunctions: Bool = false) throws -> [Applied] {
@@ -219,8 +221,8 @@ package struct Migrations: Sendable {
         try connection.commit()
     }
 
-    /// Stores the ids of the functions with the name that run with the privileges of their owner, until the transaction
-    /// ends.
+    /// Stores, until the transaction ends, the ids of the functions with this name that run with the privileges of
+    /// their owner.
     private func rememberFunctions(named name: String, on connection: borrowing Connection) throws(DatabaseError) {
         _ = try connection.query(
             """
@@ -230,9 +232,9 @@ package struct Migrations: Sendable {
         )
     }
 
-    /// Takes the right to execute from everybody, for functions that run with the privileges of their owner since this
-    /// script. PostgreSQL gives it to `PUBLIC` when it creates a function, and ``grantToRoles(on:)`` only runs after all
-    /// scripts.
+    /// Revokes the privilege EXECUTE from `PUBLIC` for the functions that run with the privileges of their owner only
+    /// since this script. PostgreSQL grants EXECUTE to `PUBLIC` when it creates a function, and ``grantToRoles(on:)``
+    /// runs only after all scripts.
     private func closeNewFunctions(named name: String, on connection: borrowing Connection) throws(DatabaseError) {
         let open = try connection.query(
             """
@@ -259,8 +261,8 @@ package struct Migrations: Sendable {
         }
     }
 
-    /// Runs the body, which begins and ends a transaction. If it did not get a lock in time, or was in a deadlock, runs
-    /// it again, but at most ``LockWait/attempts`` times in all.
+    /// Runs the body, which begins and ends a transaction. If the body did not get a lock in time, or was in a
+    /// deadlock, runs the body again, but at most ``LockWait/attempts`` times in all.
     private func patiently<Value>(
         on connection: borrowing Connection,
         _ body: (borrowing Connection) throws -> Value
@@ -305,8 +307,8 @@ package struct Migrations: Sendable {
         }
     }
 
-    /// Throws unless the database has the migrations and the functions of this program, or compatible newer ones.
-    /// Returns the names of the newer ones.
+    /// Throws unless the database has the migrations and the functions of this program. Newer migrations must be
+    /// compatible, and newer functions are permitted. Returns the names of the newer scripts.
     @discardableResult
     package func check(_ database: Database) async throws -> [String] {
         let status = try await status(of: database)
@@ -331,7 +333,7 @@ package struct Migrations: Sendable {
     /// Returns all scripts of this program and of the database, in the order in which they are applied. Throws for an
     /// edited migration, and for an unknown migration that is not compatible.
     ///
-    /// Ignores unknown functions: a newer version may have added them, and this one does not call them.
+    /// Ignores unknown functions: a newer version may have added them, and this program does not call them.
     private func scripts(after migrationRows: some Sequence<Row>, and functionRows: some Sequence<Row>) throws
         -> [KnownScript]
     {

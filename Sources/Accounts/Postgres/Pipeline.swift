@@ -9,7 +9,8 @@ struct Pipeline: ~Copyable {
     /// The names of the statements that are prepared in this session.
     private var prepared: [Signature: String] = [:]
     private var names = 0
-    /// The time when the exchange counts as slow, and the function to call then; nil if it was called.
+    /// The time when the exchange counts as slow, and the function to call then; nil before the exchange is sent and
+    /// after the call.
     private var slow: (at: ContinuousClock.Instant, report: () -> Void)?
 
     /// The duration after which an exchange counts as slow. A commit on a fast disk takes less.
@@ -83,8 +84,8 @@ struct Pipeline: ~Copyable {
         guard PQstatus(connection.raw) == CONNECTION_OK else { throw lost }
     }
 
-    /// Runs the statements of all jobs in one transaction and one round trip. Throws only `outcomeUnknown`, if the
-    /// connection is lost meanwhile or PostgreSQL does not answer.
+    /// Runs the statements of all jobs in one transaction and one round trip. Throws only `outcomeUnknown`, for example
+    /// if the connection is lost meanwhile or PostgreSQL does not answer.
     ///
     /// - Parameter whenSlow: called once if the exchange takes longer than ``slowThreshold``.
     mutating func exchange(_ jobs: [[SQL]], whenSlow: @escaping () -> Void = {}) throws(DatabaseError) -> Outcome {
@@ -184,8 +185,8 @@ struct Pipeline: ~Copyable {
         }
     }
 
-    /// Waits until the socket is ready. PostgreSQL ends a statement at its timeout, so a connection counts as lost 5 s after
-    /// that without an answer.
+    /// Waits until the socket is ready. PostgreSQL ends a statement at the statement timeout, so a connection without
+    /// an answer for 5 s more counts as lost.
     private mutating func wait(for events: Int32) throws(DatabaseError) {
         var source = pollfd(fd: socket, events: Int16(events), revents: 0)
         while true {

@@ -1,4 +1,5 @@
-/// A statement with its bound values. Interpolation binds a value; it never inserts text.
+/// A statement with its bound values. Interpolation binds a value and never inserts its text. Interpolation of another
+/// ``SQL`` inserts that part.
 ///
 ///     let spend: SQL = "UPDATE proofs SET attempts = attempts + 1 WHERE draft = \(draft.id)"
 ///

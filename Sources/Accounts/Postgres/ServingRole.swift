@@ -1,6 +1,7 @@
 extension Database {
-    /// Returns the rights of the connections' role that a server does not need: that it is a superuser, owns the
-    /// tables, or can create tables. Empty for a role with only the privileges of `accounts_serve`.
+    /// Returns the rights of the connections' role that a server does not need: to be a superuser, to own the tables,
+    /// or to create tables. Only the first of these for a superuser, and none for a role with only the privileges of
+    /// `accounts_serve`.
     package func rightsBeyondServing() async throws(DatabaseError) -> [ExcessRight] {
         let (isSuperuser, ownsTables, createsTables) = try await read(
             """
@@ -18,7 +19,8 @@ extension Database {
     }
 }
 
-/// A right that a server does not need. With it, a taken-over server could do more than the service ever does.
+/// A right that a server does not need. With this right, an attacker who controls the server could do more than the
+/// service ever does.
 package enum ExcessRight: String, Sendable {
     case superuser = "is a superuser"
     case ownsTables = "owns the tables"

@@ -1,12 +1,12 @@
 /// How long the statements of a ``Database`` may run and wait for locks.
 package struct StatementTimeouts: Sendable {
-    /// The maximum time of a statement, with its waits.
+    /// The maximum time of a statement, including its waits for locks.
     package var statement: Duration
-    /// The maximum wait for a lock in a group.
+    /// The maximum wait of a grouped statement for a lock.
     package var groupedLock: Duration
-    /// The maximum wait for a lock of a job that runs alone.
+    /// The maximum wait for a lock, in a job that runs alone.
     package var aloneLock: Duration
-    /// The maximum wait for a lock of a job that runs again because its first wait was too long.
+    /// The maximum wait for a lock, in a job that runs again because its first wait was too long.
     package var parkedLock: Duration
 
     /// The timeouts of the service.
@@ -17,7 +17,8 @@ package struct StatementTimeouts: Sendable {
         parkedLock: .seconds(5)
     )
 
-    /// The same timeout for everything. With a long one, no job loses its place among those that wait for a lock.
+    /// The same timeout for everything. With a long timeout, no job loses its place among the jobs that wait for a
+    /// lock.
     package static func all(_ time: Duration) -> StatementTimeouts {
         StatementTimeouts(statement: time, groupedLock: time, aloneLock: time, parkedLock: time)
     }
