@@ -38,9 +38,9 @@ extension Flow {
         return "least(drafts.ends_at, drafts.updated_at + \(idle))"
     }
 
-    /// An SQL expression over the columns of `drafts`: the idle time of a sign-up, or of a change of an account. The reaper and
-    /// the commands use the flow of the sign-up for the drafts of all flows. Only the flow of a change has a slash in its id
-    /// (``FlowPurpose/prefix``).
+    /// An SQL expression over the columns of `drafts`: the idle time of a sign-up, or of a change of an account. The
+    /// reaper and the commands use the flow of the sign-up for the drafts of all flows. Only the flow of a change has a
+    /// slash in its id (``FlowPurpose/prefix``).
     private var idleTime: SQL {
         """
         make_interval(secs => CASE WHEN drafts.flow LIKE '%/%' THEN \(DraftExpiry.ofChange.idle.seconds)

@@ -30,8 +30,8 @@ package typealias FieldName = Name<Field>
 package typealias StepName = Name<Step>
 
 extension String {
-    /// Whether both texts have the same UTF-8. `==` also holds for different texts that are canonically equivalent, such
-    /// as the letter K and the sign for kelvin.
+    /// Whether both texts have the same UTF-8. `==` also holds for different texts that are canonically equivalent,
+    /// such as the letter K and the sign for kelvin.
     package func hasSameBytes(as other: String) -> Bool {
         var (left, right) = (self, other)
         return left.withUTF8 { left in right.withUTF8 { left.count == $0.count && left.elementsEqual($0) } }

@@ -5,9 +5,9 @@ internal import Synchronization
 
 /// Runs statements on PostgreSQL, over a fixed number of connections. Restores connections that are lost.
 ///
-/// There are two kinds of jobs, which use different connections, so that they do not wait for each other. Statements that write
-/// one row, or only read, are *grouped*: those that wait at the same time share a transaction. Statements that may
-/// violate a constraint, and transactions of several statements, run *alone*.
+/// There are two kinds of jobs, which use different connections, so that they do not wait for each other. Statements
+/// that write one row, or only read, are *grouped*: those that wait at the same time share a transaction. Statements
+/// that may violate a constraint, and transactions of several statements, run *alone*.
 ///
 /// A job that has waited for a lock for 200 ms in a group, or for 100 ms alone, runs once more, alone, and may then
 /// wait for 5 s. If several connections serve jobs that run alone, such repeated jobs never use all of them: one

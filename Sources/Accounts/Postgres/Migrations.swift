@@ -105,7 +105,8 @@ package struct Migrations: Sendable {
     package struct Applied: Sendable {
         /// As in ``Status``.
         package let name: String
-        /// The time from the start of the script to the end of its transaction, without earlier attempts that got no lock.
+        /// The time from the start of the script to the end of its transaction, without earlier attempts that got no
+        /// lock.
         package let time: Duration
     }
 

@@ -19,7 +19,8 @@ extension Signups {
     /// submission would skip an optional step. Changes nothing in the draft, hashes and sends nothing, and spends no
     /// attempt on a code.
     ///
-    /// Reports whether a public name is taken, which counts against a rate limit; never reports whether an address is taken.
+    /// Reports whether a public name is taken, which counts against a rate limit; never reports whether an address is
+    /// taken.
     package func check(_ answers: Answers, on step: Step, of draft: Draft) async throws(CheckError) -> Verdict {
         if draft.account != nil { throw .committed }
         let progress = progress(of: draft)

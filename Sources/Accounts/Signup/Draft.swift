@@ -29,7 +29,7 @@ package struct Draft: Sendable {
     var progress: SignupProgress?
     /// Whether the account of the committed draft no longer exists.
     package var isAccountErased = false
-    /// Whether the values are not known, because a command without keys has read the draft. Then `values` has none, and each
-    /// proof counts as one for the present address.
+    /// Whether the values are not known, because a command without keys has read the draft. Then `values` has none, and
+    /// each proof counts as one for the present address.
     package var isSealed = false
 }

@@ -55,8 +55,8 @@ extension Signups {
 
     /// Moves the draft of the link to a new token. This invalidates the previous token and the link immediately.
     ///
-    /// The draft loses its password and its authenticator app, because a stranger may have started the draft and asked for
-    /// the link. Otherwise the owner of the address could finish a sign-up with credentials that the stranger has.
+    /// The draft loses its password and its authenticator app, because a stranger may have started the draft and asked
+    /// for the link. Otherwise the owner of the address could finish a sign-up with credentials that the stranger has.
     ///
     /// - Parameter opening: identifies the client. For a minute, the same link with the same opening returns the same
     ///   token again, in case the client has lost the response. Nil if the client does not need a repetition.
@@ -88,8 +88,8 @@ extension Signups {
                 }
                 return (draft, token)
             }
-            // The draft has moved, so the answer should arrive even if the deadline is near. If this read fails, the next
-            // one gives the reason.
+            // The draft has moved, so the answer should arrive even if the deadline is near. If this read fails, the
+            // next one gives the reason.
             if let draft = await draftIfReadable(token) { return (draft, token) }
             do throws(FindError) { return (try await find(token), token) } catch { throw .find(error) }
         }
@@ -103,8 +103,8 @@ extension Signups {
         return provedAddress(of: draft)?.maskedName
     }
 
-    /// Reads the draft of a new token, with a second of its own even if the deadline is near. Nil if there is no draft, or
-    /// if the read fails.
+    /// Reads the draft of a new token, with a second of its own even if the deadline is near. Nil if there is no draft,
+    /// or if the read fails.
     func draftIfReadable(_ token: Token<Draft>) async -> Draft? {
         try? await Deadline.verifying { try await self.find(token) }
     }
@@ -134,8 +134,8 @@ extension Signups {
 
     /// Finds the draft of the link; nil if the link is invalid.
     ///
-    /// - Parameter tokens: the tokens that this opening of the link gives, one for each key. For a minute after the link was
-    ///   opened, the draft is also found if its token is one of them.
+    /// - Parameter tokens: the tokens that this opening of the link gives, one for each key. For a minute after the
+    ///   link was opened, the draft is also found if its token is one of them.
     private func draft(of link: Token<Draft>, or tokens: [Token<Draft>] = []) async throws(FindError) -> Draft? {
         // Tries twice, because the draft may end, or the link may move it, between the two reads.
         for _ in 1...2 {
@@ -152,8 +152,8 @@ extension Signups {
 
     /// Returns the digest of the present token of the draft; nil if the link is invalid.
     private func tokenHash(of link: Token<Draft>, or tokens: [Token<Draft>]) async throws(FindError) -> [UInt8]? {
-        // `digest = token_hash` means that the link was opened: then `digest` is the hash of the new token. Otherwise it is
-        // the hash of the link.
+        // `digest = token_hash` means that the link was opened: then `digest` is the hash of the new token. Otherwise
+        // it is the hash of the link.
         let isValid: SQL = """
             CASE WHEN digest = token_hash THEN digest = ANY (\(ByteStrings(tokens.map(\.hash))))
                  ELSE digest = \(link.hash) END AND now() < expires_at
@@ -215,8 +215,8 @@ extension Signups {
         case invalidLink
         /// The draft changed in the meantime.
         case changed
-        /// The deadline is less than about two seconds away, so the client might not learn the new token. The limits are
-        /// consumed all the same.
+        /// The deadline is less than about two seconds away, so the client might not learn the new token. The limits
+        /// are consumed all the same.
         case tooLate
     }
 

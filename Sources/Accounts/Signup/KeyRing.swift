@@ -176,8 +176,8 @@ package struct KeyRing: Sendable {
     /// Returns the keyed digest for the first key. Search for stored digests with ``digests(_:)``.
     func digest(_ parts: [[UInt8]]) -> [UInt8] { Self.digest(parts, under: keys[0].digesting) }
 
-    /// Returns the keyed digests for the first two keys. Rate limits count under both. A rotation appends the new
-    /// key, then moves it to the front, and a day later removes the old one. Between any two of these steps, all servers
+    /// Returns the keyed digests for the first two keys. Rate limits count under both. A rotation appends the new key,
+    /// then moves it to the front, and a day later removes the old one. Between any two of these steps, all servers
     /// have a common key among their first two, and every event counts under that key.
     func limitDigests(_ parts: [[UInt8]]) -> [[UInt8]] {
         keys.prefix(2).map { Self.digest(parts, under: $0.digesting) }
@@ -226,8 +226,8 @@ extension KeyRing.Key {
     /// encrypt only 2^32 values (NIST SP 800-38D §8.3). A repetition of a 128-bit salt among 2^48 values is as unlikely
     /// as that of a 96-bit nonce among 2^32 values.
     ///
-    /// This is HKDF-Expand (RFC 5869 §2.3) for 44 bytes, the first 32 of which are the key. `HKDF.expand` would key HMAC
-    /// again for each block, which was a twelfth of the work for a step.
+    /// This is HKDF-Expand (RFC 5869 §2.3) for 44 bytes, the first 32 of which are the key. `HKDF.expand` would key
+    /// HMAC again for each block, which was a twelfth of the work for a step.
     fileprivate func keyOfValue(_ salt: [UInt8]) throws -> (key: SymmetricKey, nonce: AES.GCM.Nonce) {
         let info = Self.infoOfValue + salt
         func block(_ bytes: [UInt8]) -> HashedAuthenticationCode<SHA256> {

@@ -125,8 +125,8 @@ extension Signups {
         )
     }
 
-    /// Returns a statement that inserts a new draft, and selects the time of the database and the expiry of the draft. The
-    /// statement inserts nothing if its token has a draft, or if `endings` has the reason why that draft ended.
+    /// Returns a statement that inserts a new draft, and selects the time of the database and the expiry of the draft.
+    /// The statement inserts nothing if its token has a draft, or if `endings` has the reason why that draft ended.
     func insert(_ draft: Draft, when condition: SQL) -> SQL {
         let digest = identifyingAddress(in: draft.values).map { addressDigests($0)[0] }
         return """
