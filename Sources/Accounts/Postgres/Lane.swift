@@ -29,7 +29,7 @@ struct Lane {
     /// The number of lock timeouts in a group after which the remaining jobs of the group are refused.
     static let maximumLockTimeouts = 5
 
-    /// Runs jobs until the queue stops. If the connection is lost, it reconnects with back-off and jitter.
+    /// Runs jobs until the queue stops. If the connection is lost, reconnects with back-off and jitter.
     func run() {
         var isUp = true
         var reason = ""

@@ -1,6 +1,7 @@
 extension Signups {
     /// Returns a statement that deletes drafts, and stores for their tokens the reason why they ended.
-    /// ``deleteBelongings`` must follow it, and ``countEnded(_:as:)`` reads its result.
+    /// ``deleteBelongings`` or ``deleteBelongingsExceptCodes`` must follow in the same transaction.
+    /// ``countEnded(_:as:)`` reads the result.
     ///
     /// - Parameters:
     ///   - until: the time until which the reason is stored, as SQL.

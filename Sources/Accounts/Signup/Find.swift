@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The reason why no draft is found for a token.
 package enum FindError: Error {
-    /// Nothing is stored about the token, and the time in its id is not that of a draft that has expired recently. Also
+    /// Nothing is stored about the token, and by the time in its id, its draft cannot have expired recently. Also
     /// thrown if the draft belongs to a flow of another purpose.
     case unknown
     case ended(Termination)

@@ -10,7 +10,7 @@ package struct FirstForm: Sendable {
 
     package init() { seed = Token(for: ID()) }
 
-    /// Returns nil for any text that is not that of a form.
+    /// Returns nil if the text cannot come from a form.
     package init?(_ text: String) {
         guard let seed = Token<Draft>(text) else { return nil }
         self.seed = seed

@@ -56,8 +56,8 @@ extension ID: SQLEncodable, SQLDecodable {
 }
 
 extension UUID {
-    /// The canonical text (RFC 9562 §4), in lower case. Foundation's `uuidString` is in upper case, and formats it with
-    /// `snprintf`.
+    /// The canonical text (RFC 9562 §4), in lower case. Foundation's `uuidString` is in upper case, and is slow,
+    /// because Foundation makes it with `snprintf`.
     package var text: String {
         let digits: StaticString = "0123456789abcdef"
         return withUnsafeBytes(of: uuid) { bytes in

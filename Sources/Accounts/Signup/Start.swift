@@ -126,7 +126,8 @@ extension Signups {
     }
 
     /// Returns a statement that inserts a new draft, and selects the time of the database and the expiry of the draft.
-    /// The statement inserts nothing if its token has a draft, or if `endings` has the reason why that draft ended.
+    /// The statement inserts nothing if the condition is false, if the token already has a draft, or if `endings` has
+    /// the reason why an earlier draft of the token ended.
     func insert(_ draft: Draft, when condition: SQL) -> SQL {
         let digest = identifyingAddress(in: draft.values).map { addressDigests($0)[0] }
         return """

@@ -37,7 +37,7 @@ package struct Limits: Sendable {
         /// Codes entered for an address by one client network. The default is lower than that of `guessesForAddress`,
         /// so that one network alone cannot reach that limit.
         case guessesForAddressFromNetwork = "guesses_for_address_from_network"
-        /// Codes entered for an address, in all drafts together.
+        /// Codes entered for an address, in all drafts of one ``FlowPurpose`` together.
         case guessesForAddress = "guesses_for_address"
         /// Usernames that one draft or account tries.
         case usernameChecks = "username_checks"
