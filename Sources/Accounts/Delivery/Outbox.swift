@@ -4,19 +4,19 @@ internal import Foundation
 /// table `outbox`; ``OutboxSender`` sends the mail afterwards.
 package struct Outbox: Sendable {
     private let keys: KeyRing
-    /// The languages of the service; a mail in another one is sent in the first of them.
+    /// The languages of the service. A mail in any other language is sent in the first of them.
     private let languages: [Language]
     /// Yields an element after each call of ``wakeSender()``. Elements that were not read yet are merged into one.
     package let wakeups: AsyncStream<Void>
     private let wakeup: AsyncStream<Void>.Continuation
 
-    /// - Parameter languages: those that the service has.
+    /// - Parameter languages: the languages of the service, at least one.
     package init(keys: KeyRing, languages: [Language] = Language.builtIn) {
         (self.keys, self.languages) = (keys, languages)
         (wakeups, wakeup) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Tells the sender of this server that mail is waiting.
+    /// Makes the ``OutboxSender`` of this server look for due mail.
     package func wakeSender() {
         wakeup.yield()
     }
@@ -38,7 +38,8 @@ package struct Outbox: Sendable {
     struct Sealed {
         let id: UUID
         let sealed: [UInt8]
-        /// A digest of the site (``Network/site``) whose request has caused the mail. Sites take turns by these digests.
+        /// A digest of the site (``Network/site``) whose request has caused the mail. ``Outbox/claim(_:on:)`` lets sites
+        /// take turns by these digests.
         let networkDigest: [UInt8]
         /// A digest of the recipient's address, or of the address that replaces it (`recipient` of `seal`). Mails with
         /// the same digest are delivered one after another.
@@ -48,8 +49,8 @@ package struct Outbox: Sendable {
     /// Encrypts a new mail.
     ///
     /// - Parameters:
-    ///   - now: the current time. The digest of a network differs from day to day (UTC), so digests of two days do not
-    ///     reveal that they belong to one network.
+    ///   - now: the current time. The digest of a site differs from day to day (UTC), so digests of two days do not
+    ///     reveal that they belong to one site.
     ///   - recipient: the address to digest in place of `content.to`; nil for `content.to`. A sign-in with a username
     ///     passes an address made of the username, so that the order of delivery does not reveal which address the
     ///     account has.
@@ -83,7 +84,7 @@ package struct Outbox: Sendable {
         keys.digests(Array("mail to".utf8), Array(address.utf8))
     }
 
-    /// Claims at most `count` due mails for one attempt each. Networks take turns.
+    /// Claims at most `count` due mails for one attempt each. The sites that caused them take turns.
     func claim(_ count: Int, on database: Database) async throws(DatabaseError) -> [ClaimedMail] {
         let rows = try await database.transaction(
             """

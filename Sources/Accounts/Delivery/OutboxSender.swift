@@ -5,11 +5,12 @@ internal import Synchronization
 
 /// Delivers the mail in the outbox, several mails at the same time. Any number of servers may do so at once.
 ///
-/// A claim moves the due time of a mail to its next attempt, in one statement that skips locked rows. A server that
-/// dies therefore delays a mail, but never loses one. A mail arrives twice if a server dies after the mail server
-/// accepted the mail and before the row is updated; both have the same Message-ID.
+/// A claim sets the due time of a mail to that of its next attempt, in one statement that skips locked rows. A server
+/// that dies therefore delays a mail, but never loses one. A mail arrives twice if a server dies after the mail server
+/// accepted the mail and before the row is updated; both copies have the same Message-ID.
 ///
-/// A server claims no mail whose key is not in its key ring. A server that has the key delivers it.
+/// If the key ring of a server lacks the key of a mail, the server leaves the mail to a server that has the key. Any
+/// server claims a mail that comes too late, and marks it dead.
 package struct OutboxSender: Sendable {
     private let outbox: Outbox
     private let database: Database
@@ -55,8 +56,9 @@ package struct OutboxSender: Sendable {
         self.logger = logger
     }
 
-    /// The number of attempts after which the sender gives up, and the mail is dead. With the waits between them, which
-    /// the SQL function `claim_mail` chooses, they take about forty hours, or a day for a mail with a code.
+    /// The number of attempts after which the sender gives up, and the mail is dead. The SQL function `claim_mail`
+    /// chooses the waits between them. All attempts take about forty hours, or at most about a day for a mail that comes
+    /// too late after a day, such as one with a code.
     package static let maximumAttempts = 18
 
     /// Makes one attempt to deliver the mail whose turn it is. Returns false if no mail is due. ``run()`` delivers
@@ -68,7 +70,8 @@ package struct OutboxSender: Sendable {
     }
 
     /// Stores and logs that a key is missing, for each mail that has been due for a minute and whose key is not in the
-    /// key ring of this server. A server that has the key delivers the mail nevertheless.
+    /// key ring of this server. Skips a mail for which the same message is stored already. A server that has the key
+    /// delivers the mail nevertheless.
     package func noteMissingKeys() async throws(DatabaseError) {
         let rows = try await database.transaction(
             """
@@ -105,9 +108,9 @@ package struct OutboxSender: Sendable {
         if !mail.isUseful {
             try await markDead(mail, Self.lateness(after: mail.lastError))
         } else if mail.template == "withheld" {
-            // This mail is never sent: no account has the address, or its owner has received a notice within the hour.
-            // The row exists only so that every request takes the same time. It keeps the mailer busy for as long as a
-            // mail would.
+            // This mail is never sent: no account can be used with the address, or a notice to the owner of the account
+            // was queued within the hour. The row exists only so that every request takes the same time. The row keeps
+            // the mailer busy for as long as a mail would.
             try await attempt(mail) { () throws(MailError) in
                 try await connect(mailer)
                 await pace.imitate()
@@ -173,13 +176,13 @@ package struct OutboxSender: Sendable {
         }
     }
 
-    /// Leaves the mail to its next attempt, or marks it dead after the last one.
+    /// Leaves the mail to its next attempt, or marks it dead if this was attempt ``maximumAttempts``.
     private func postpone(_ mail: ClaimedMail, _ reason: String) async throws(DatabaseError) {
         if mail.attempts >= Self.maximumAttempts { return try await markDead(mail, reason) }
         try await keepWaiting(mail, reason)
     }
 
-    /// Leaves the mail to its next attempt. The claim has already moved the due time to it.
+    /// Leaves the mail to its next attempt. The claim has already set the due time of that attempt.
     private func keepWaiting(_ mail: ClaimedMail, _ reason: String) async throws(DatabaseError) {
         metrics.mails.add(1, "postponed")
         logger.warning("mail not delivered, will retry", metadata: ["mail": "\(mail.id)", "reason": "\(reason)"])
@@ -188,13 +191,13 @@ package struct OutboxSender: Sendable {
         )
     }
 
-    /// The error of a mail that comes too late. The earlier error says why it does.
+    /// The error of a mail that comes too late. The earlier error says why the mail is late.
     static func lateness(after earlier: String?) -> String {
         ["expired before delivery", earlier].compactMap(\.self).joined(separator: "; ")
     }
 
-    /// Marks the mail dead, if this claim is still the current one. If an operator has retried the mail since, its
-    /// attempts are 0, and the next attempt follows at once.
+    /// Marks the mail dead, if this claim is still the current one. Otherwise leaves the mail to its next attempt: if an
+    /// operator has retried the mail since, its attempts are 0, and the next attempt follows at once.
     private func markDead(_ mail: ClaimedMail, _ reason: String) async throws(DatabaseError) {
         let dead = try await database.transaction(
             """
@@ -250,13 +253,14 @@ package struct OutboxSender: Sendable {
 }
 
 extension OutboxSender {
-    /// The text of a mail with a code. If the code has expired, the mail has only the link to another one.
+    /// The text of a mail with a code; nil if the content has no code. If the code has expired and the mail has a ticket,
+    /// the text has no code, but a link through which the person gets another one.
     ///
     /// - Parameter age: the seconds since the code was made.
     private func text(_ mail: CodeMail, _ content: Outbox.Content, after age: Int) -> MailText? {
         guard let code = content.code else { return nil }
         let messages = content.language.messages
-        // Mail that an earlier version of the service wrote has no ticket.
+        // The mail for a change of the address has no ticket, and neither has mail of an earlier version of the service.
         let link = content.ticket.flatMap { ticket in mail.ticketPath.map { "\(publicURL)\($0)?ticket=\(ticket)" } }
         if let link, age >= code.minutes * 60 { return messages.late(mail, link: link, serviceName: serviceName) }
         return messages.text(of: mail, code.text, minutes: code.minutes, link: link, serviceName: serviceName)
@@ -265,8 +269,8 @@ extension OutboxSender {
 
 extension OutboxSender: Service {
     /// Claims mail after each wakeup, at most one for each free mailer. New mail, the end of a delivery, and a timer of
-    /// five seconds wake it up; the timer is for mail that other servers wrote, and for retries. Notes missing keys and
-    /// erases digests every minute. At shutdown, returns when the current deliveries have ended.
+    /// five seconds wake the sender; the timer is for mail that other servers wrote, and for retries. Notes missing keys
+    /// and erases digests every minute. At shutdown, returns when the current deliveries have ended.
     package func run() async {
         let free = FreeMailers(mailers)
         await withDiscardingTaskGroup { group in
@@ -300,7 +304,7 @@ extension OutboxSender: Service {
         return await retrying { () throws(DatabaseError) in try await outbox.claim(count, on: database) } ?? []
     }
 
-    /// Runs the work. Logs a failure and returns nil; the next wakeup tries again.
+    /// Runs the work. If it fails, logs and counts the failure, and returns nil; ``run()`` tries again later.
     @discardableResult
     private func retrying<Value>(_ work: () async throws(DatabaseError) -> Value) async -> Value? {
         do throws(DatabaseError) {

@@ -27,15 +27,15 @@ package final class SMTPMailer: Mailer {
     }
 
     /// Returns when the server has answered the command NOOP. After the task has left the queue, that takes at most 10
-    /// seconds for a connection, and 10 more if the server refuses it and does not answer QUIT. If the server replies 421,
-    /// the mailer tries a second connection. Every error is `temporary`.
+    /// seconds for a connection, and 10 more if the server refuses the connection and does not answer QUIT. If the server
+    /// replies 421, the mailer tries a second connection. Every error is `temporary`.
     package func connect() async throws(MailError) {
         _ = try await withCheckedContinuation { queue.post(MailTask(mail: nil, continuation: $0)) }.get()
     }
 
-    /// Returns when the server has accepted the mail. That takes at most 30 seconds after the mail has left the queue, or
-    /// 40 if the server refuses it and then does not answer QUIT. At most 64 tasks wait in the queue; further ones are
-    /// refused as `temporary`.
+    /// Returns when the server has accepted the mail. That takes at most 30 seconds after the mail has left the queue,
+    /// or 40 if the server refuses the mail and then does not answer QUIT. At most 64 tasks wait in the queue; further
+    /// tasks are refused as `temporary`.
     ///
     /// - Returns: see ``Mailer/send(_:)``.
     @discardableResult
@@ -142,10 +142,10 @@ package struct SMTPServer: Equatable, Sendable {
     /// Parses a URL such as `smtp://user:password@host:587`, with percent-encoded credentials. Throws `permanent` if it
     /// is malformed; the error does not contain the URL.
     ///
-    /// `smtps://` uses TLS from the first byte (port 465), whatever the query says. `smtp://` (port 587) uses STARTTLS if the
-    /// server offers it. `smtp://` requires STARTTLS if the host is not loopback, the URL has credentials, or the query is
-    /// `?tls=required`, but never with `?tls=optional`. Certificates are always verified, against the authorities of the
-    /// system or, which only tests use, those in `caFile` (PEM).
+    /// `smtps://` uses TLS from the first byte, whatever the query says; its default port is 465. `smtp://` uses STARTTLS
+    /// if the server offers it; its default port is 587. `smtp://` requires STARTTLS if the host is not loopback, the URL
+    /// has credentials, or the query is `?tls=required`, but never with `?tls=optional`. Certificates are always verified:
+    /// against the authorities in `caFile` (PEM), which only tests pass, and otherwise against those of the system.
     package init(url text: String, caFile: String? = nil) throws(MailError) {
         func malformed(_ reason: String) -> MailError { .permanent(reply: nil, reason: "SMTP URL: \(reason)") }
 
@@ -268,8 +268,8 @@ struct SMTPConnection: ~Copyable {
         return hasRefused ? .greetingRefused(reason: reason) : .noGreeting
     }
 
-    /// Why the certificate is refused. The numbers are those of OpenSSL (`X509_V_ERR_…`). libcurl compares the names by
-    /// itself, and then says OK or UNSPECIFIED.
+    /// Why the certificate is refused. The numbers are those of OpenSSL (`X509_V_ERR_…`). libcurl itself compares the
+    /// names in the certificate with the host; if none matches, the number is OK (0) or UNSPECIFIED (1).
     private borrowing func certificateObstacle() -> SMTPObstacle {
         let result = curl.number(CURLINFO_SSL_VERIFYRESULT)
         return switch result {
@@ -280,10 +280,10 @@ struct SMTPConnection: ~Copyable {
         }
     }
 
-    /// Whether the last reply of the server is a refusal.
+    /// Whether the last reply of the server in the latest transfer is a refusal.
     private var hasRefused: Bool { (400...599).contains(curl.replyCode) }
 
-    /// The text of the reply if the server has refused something, and otherwise what libcurl says of its status.
+    /// `text`, the text of the last reply, if that reply is a refusal; otherwise libcurl's description of `status`.
     private borrowing func reason(_ status: CURLcode, _ text: String?) -> String {
         hasRefused ? text ?? "no text" : String(cString: curl_easy_strerror(status))
     }

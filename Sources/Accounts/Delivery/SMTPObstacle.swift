@@ -3,12 +3,12 @@ internal import Foundation
 /// What keeps this service from opening a session with a mail server. The reasons are one line each, and contain no
 /// e-mail addresses.
 package enum SMTPObstacle: Hashable, Sendable {
-    /// The host has no address.
+    /// The name of the host cannot be resolved.
     case unknownHost
     case unreachable(reason: String)
     /// The server accepts the connection, and says nothing or hangs up.
     case noGreeting
-    /// The server refuses this client at once.
+    /// The first reply of the server refuses this client.
     case greetingRefused(reason: String)
     /// The server offers no STARTTLS, and this service requires it.
     case noTLS
@@ -25,8 +25,8 @@ package enum SMTPObstacle: Hashable, Sendable {
 }
 
 extension SMTPServer {
-    /// Opens a session, with the login if there is one, and sends nothing. Takes at most as long as
-    /// ``SMTPMailer/connect()``. Returns what is in the way; nil if nothing is.
+    /// Opens a session, with a login if the URL has credentials, and sends no mail. Takes at most as long as
+    /// ``SMTPMailer/connect()``. Returns what keeps the session from being opened; nil if nothing does.
     package func obstacle() async -> SMTPObstacle? { await obstacle(within: SMTPLimits()) }
 
     func obstacle(within limits: SMTPLimits) async -> SMTPObstacle? {

@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// The replies of a mail server in one delivery or connection attempt (RFC 5321 §4.2): for each reply code, the lines of the last
-/// reply that had it.
+/// The replies of a mail server in one delivery or connection attempt (RFC 5321 §4.2): for each reply code, the lines of
+/// the last reply that had the code.
 struct SMTPReplies {
     private var lines: [Int: [String]] = [:]
     private var isContinued = false
 
-    /// Adds one line as the server sent it. If more lines of the reply follow, a hyphen follows the code. Only the first 20
-    /// lines of a reply, and 1,000 bytes of each, are kept.
+    /// Adds one line as the server sent it. If more lines of the reply follow, a hyphen follows the code. Only the first
+    /// 20 lines of a reply, and 1,000 bytes of each, are kept.
     mutating func add(_ line: some Collection<UInt8>) {
         guard let code = Int(String(decoding: line.prefix(3), as: UTF8.self)), (200...599).contains(code) else {
             return
@@ -22,14 +22,15 @@ struct SMTPReplies {
     /// Whether the server has sent a reply with that code.
     func contains(_ code: Int) -> Bool { lines[code] != nil }
 
-    /// The text of the last reply with that code; nil if the server sent none. It begins with the enhanced status code
-    /// (RFC 3463), such as 4.7.1, if the server sent one, and has at most 200 characters in one line.
+    /// The text of the last reply with that code; nil if the server sent no such reply, or the text is empty. It begins
+    /// with the enhanced status code (RFC 3463), such as 4.7.1, if the server sent one, and has at most 200 characters in
+    /// one line.
     ///
     /// Servers quote the address that they refuse, so `<address>` replaces every e-mail address. It also replaces the
-    /// recipient's domain, and the local part with or without its `+tag`, where no ASCII letter or digit is directly before
-    /// or after them.
+    /// recipient's domain, and the local part with or without its `+tag`, where no ASCII letter or digit is directly
+    /// before or after them.
     ///
-    /// - Parameter recipient: the address of the recipient; nil before there is one.
+    /// - Parameter recipient: the address of the recipient; nil for a connection without a mail.
     func text(of code: Int, to recipient: String?) -> String? {
         var lines = lines[code] ?? []
         let status = lines.first?.prefixMatch(of: /[245]\.[0-9]{1,3}\.[0-9]{1,3}(?=\s|$)/).map { String($0.0) } ?? ""

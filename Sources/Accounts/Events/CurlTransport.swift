@@ -127,7 +127,7 @@ extension CurlHandle {
         }
     }
 
-    /// The `Retry-After` of the last response in seconds; 0 if it had none.
+    /// The `Retry-After` of the response to the latest request in seconds; 0 if it had none.
     fileprivate var retryAfter: Int {
         var seconds: curl_off_t = 0
         curl_get_offset(raw, CURLINFO_RETRY_AFTER, &seconds)

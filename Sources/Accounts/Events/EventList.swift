@@ -112,8 +112,8 @@ extension Database {
         )
     }
 
-    /// ``maximumEventsReadForPage`` as a part of the statement's text. A plan that serves any value of a parameter could
-    /// not assume that it is so small.
+    /// ``maximumEventsReadForPage`` as a part of the statement's text. If it were a parameter, the planner could not assume
+    /// that it is so small.
     private static let readLimit = SQL(stringLiteral: "\(maximumEventsReadForPage)")
 
     /// An SQL condition on a row of `events`: the transaction that wrote the event, and all with a lower number, have

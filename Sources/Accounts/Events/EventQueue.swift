@@ -2,8 +2,8 @@ internal import Foundation
 
 /// The events and logouts that applications have not received: the rows of `deliveries` and `logouts`.
 ///
-/// An application may get one of them twice: if a server dies after it has delivered one, another server delivers it
-/// again.
+/// An application may get an event or a logout twice: if a server dies after a delivery and before it stores the
+/// outcome, the delivery is repeated.
 ///
 /// Commits are asynchronous. After a crash of PostgreSQL the latest writes may be missing: then a request is sent twice
 /// or too early, or a webhook that answered 410 is on again. No event is lost.
@@ -28,7 +28,8 @@ struct EventQueue: Sendable {
     }
 
     /// A logout, which is the end of a grant. This server has claimed it for one attempt to tell the application. The
-    /// number of attempts identifies the claim. Nothing resets it, while `events retry` resets that of a delivery.
+    /// number of attempts identifies the claim, because nothing resets that number. (`events retry` resets the number of
+    /// attempts of a ``Delivery``.)
     struct Logout: Sendable {
         let application: String
         /// The id of the grant.
@@ -41,8 +42,8 @@ struct EventQueue: Sendable {
         let claimedAt: Date
     }
 
-    /// The ids of the applications for which an event or a logout is due now. Those whose webhook is off or paused are
-    /// not among the first. An event may be due and still wait for an earlier one of its account.
+    /// The ids of the applications for which an event or a logout is due now. `events` has no application whose webhook
+    /// is off or paused. An event may be due and still wait for an earlier one of its account.
     func dueApplications() async throws(DatabaseError) -> (events: [String], logouts: [String]) {
         let rows = try await database.read("SELECT application, has_event, has_logout FROM due_applications()")
         var (events, logouts): ([String], [String]) = ([], [])

@@ -87,7 +87,7 @@ package struct EventSender: Sendable {
         for logout in try await queue.claimLogouts(logouts) {
             if let subscriber = subscribers[logout.application] { attempts.append(.logout(logout, subscriber)) }
         }
-        // If this fails, the claimed logouts are sent nevertheless.
+        // If the claim of the events fails, the claimed logouts are sent nevertheless.
         let claimed = await loggingFailure { () throws(DatabaseError) in
             let deliveries = try await queue.claimDeliveries(events)
             return (deliveries, try await queue.database.accounts(of: deliveries.map(\.event)))
