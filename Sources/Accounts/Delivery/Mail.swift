@@ -55,8 +55,8 @@ package struct Mail: Sendable {
     package let id: String
     package let date: Date
 
-    /// Throws `permanent` if an address is invalid, the id is not a UUID, or the subject or `fromName` contains a control
-    /// character or a line separator.
+    /// Throws `permanent` if an address is invalid, the id is not a UUID, or the subject or `fromName` contains a
+    /// control character or a line separator.
     package init(
         from: String,
         fromName: String? = nil,

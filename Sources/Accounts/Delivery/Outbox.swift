@@ -25,9 +25,9 @@ package struct Outbox: Sendable {
     struct Content {
         let to: String
         let language: Language
-        /// A code, or the token in a link that continues a sign-up on another device or undoes a change of address, with
-        /// its lifetime in minutes. A mail that replaces one with a code has a code as well, which its template does not
-        /// show. Nil for other mail.
+        /// A code, or the token in a link that continues a sign-up on another device or undoes a change of address,
+        /// with its lifetime in minutes. A mail that replaces one with a code has a code as well, which its template
+        /// does not show. Nil for other mail.
         let code: (text: String, minutes: Int)?
         /// The ticket (``Ticket``) for the link of a mail with a code. Like the code, a mail that replaces such a mail
         /// may have one. Nil for other mail.
@@ -38,8 +38,8 @@ package struct Outbox: Sendable {
     struct Sealed {
         let id: UUID
         let sealed: [UInt8]
-        /// A digest of the site (``Network/site``) whose request has caused the mail. ``Outbox/claim(_:on:)`` lets sites
-        /// take turns by these digests.
+        /// A digest of the site (``Network/site``) whose request has caused the mail. ``Outbox/claim(_:on:)`` lets
+        /// sites take turns by these digests.
         let networkDigest: [UInt8]
         /// A digest of the recipient's address, or of the address that replaces it (`recipient` of `seal`). Mails with
         /// the same digest are delivered one after another.

@@ -57,8 +57,8 @@ package struct OutboxSender: Sendable {
     }
 
     /// The number of attempts after which the sender gives up, and the mail is dead. The SQL function `claim_mail`
-    /// chooses the waits between them. All attempts take about forty hours, or at most about a day for a mail that comes
-    /// too late after a day, such as one with a code.
+    /// chooses the waits between them. All attempts take about forty hours, or at most about a day for a mail that
+    /// comes too late after a day, such as one with a code.
     package static let maximumAttempts = 18
 
     /// Makes one attempt to deliver the mail whose turn it is. Returns false if no mail is due. ``run()`` delivers
@@ -196,8 +196,8 @@ package struct OutboxSender: Sendable {
         ["expired before delivery", earlier].compactMap(\.self).joined(separator: "; ")
     }
 
-    /// Marks the mail dead, if this claim is still the current one. Otherwise leaves the mail to its next attempt: if an
-    /// operator has retried the mail since, its attempts are 0, and the next attempt follows at once.
+    /// Marks the mail dead, if this claim is still the current one. Otherwise leaves the mail to its next attempt: if
+    /// an operator has retried the mail since, its attempts are 0, and the next attempt follows at once.
     private func markDead(_ mail: ClaimedMail, _ reason: String) async throws(DatabaseError) {
         let dead = try await database.transaction(
             """
@@ -253,14 +253,15 @@ package struct OutboxSender: Sendable {
 }
 
 extension OutboxSender {
-    /// The text of a mail with a code; nil if the content has no code. If the code has expired and the mail has a ticket,
-    /// the text has no code, but a link through which the person gets another one.
+    /// The text of a mail with a code; nil if the content has no code. If the code has expired and the mail has a
+    /// ticket, the text has no code, but a link through which the person gets another one.
     ///
     /// - Parameter age: the seconds since the code was made.
     private func text(_ mail: CodeMail, _ content: Outbox.Content, after age: Int) -> MailText? {
         guard let code = content.code else { return nil }
         let messages = content.language.messages
-        // The mail for a change of the address has no ticket, and neither has mail of an earlier version of the service.
+        // The mail for a change of the address has no ticket, and neither has mail of an earlier version of the
+        // service.
         let link = content.ticket.flatMap { ticket in mail.ticketPath.map { "\(publicURL)\($0)?ticket=\(ticket)" } }
         if let link, age >= code.minutes * 60 { return messages.late(mail, link: link, serviceName: serviceName) }
         return messages.text(of: mail, code.text, minutes: code.minutes, link: link, serviceName: serviceName)
@@ -269,8 +270,8 @@ extension OutboxSender {
 
 extension OutboxSender: Service {
     /// Claims mail after each wakeup, at most one for each free mailer. New mail, the end of a delivery, and a timer of
-    /// five seconds wake the sender; the timer is for mail that other servers wrote, and for retries. Notes missing keys
-    /// and erases digests every minute. At shutdown, returns when the current deliveries have ended.
+    /// five seconds wake the sender; the timer is for mail that other servers wrote, and for retries. Notes missing
+    /// keys and erases digests every minute. At shutdown, returns when the current deliveries have ended.
     package func run() async {
         let free = FreeMailers(mailers)
         await withDiscardingTaskGroup { group in

@@ -27,8 +27,8 @@ package final class SMTPMailer: Mailer {
     }
 
     /// Returns when the server has answered the command NOOP. After the task has left the queue, that takes at most 10
-    /// seconds for a connection, and 10 more if the server refuses the connection and does not answer QUIT. If the server
-    /// replies 421, the mailer tries a second connection. Every error is `temporary`.
+    /// seconds for a connection, and 10 more if the server refuses the connection and does not answer QUIT. If the
+    /// server replies 421, the mailer tries a second connection. Every error is `temporary`.
     package func connect() async throws(MailError) {
         _ = try await withCheckedContinuation { queue.post(MailTask(mail: nil, continuation: $0)) }.get()
     }
@@ -142,10 +142,11 @@ package struct SMTPServer: Equatable, Sendable {
     /// Parses a URL such as `smtp://user:password@host:587`, with percent-encoded credentials. Throws `permanent` if it
     /// is malformed; the error does not contain the URL.
     ///
-    /// `smtps://` uses TLS from the first byte, whatever the query says; its default port is 465. `smtp://` uses STARTTLS
-    /// if the server offers it; its default port is 587. `smtp://` requires STARTTLS if the host is not loopback, the URL
-    /// has credentials, or the query is `?tls=required`, but never with `?tls=optional`. Certificates are always verified:
-    /// against the authorities in `caFile` (PEM), which only tests pass, and otherwise against those of the system.
+    /// `smtps://` uses TLS from the first byte, whatever the query says; its default port is 465. `smtp://` uses
+    /// STARTTLS if the server offers it; its default port is 587. `smtp://` requires STARTTLS if the host is not
+    /// loopback, the URL has credentials, or the query is `?tls=required`, but never with `?tls=optional`. Certificates
+    /// are always verified: against the authorities in `caFile` (PEM), which only tests pass, and otherwise against
+    /// those of the system.
     package init(url text: String, caFile: String? = nil) throws(MailError) {
         func malformed(_ reason: String) -> MailError { .permanent(reply: nil, reason: "SMTP URL: \(reason)") }
 
@@ -299,8 +300,8 @@ struct SMTPConnection: ~Copyable {
 
         let reason = reason(status, text)
         // libcurl reports CURLE_SEND_ERROR if the server refuses MAIL, RCPT or DATA. A reply after the beginning of the
-        // text is about the mail, too. Any other 5xx reply, and 53x always, is about the login or the configuration, so a
-        // retry can succeed after an operator has corrected it. A 4xx reply is always temporary.
+        // text is about the mail, too. Any other 5xx reply, and 53x always, is about the login or the configuration, so
+        // a retry can succeed after an operator has corrected it. A 4xx reply is always temporary.
         let isAboutTheMail = status == CURLE_SEND_ERROR || upload.hasBegun
         switch reply {
         case 530...539: return .failure(.temporary(reply: reply, reason: reason))

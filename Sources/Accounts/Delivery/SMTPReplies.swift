@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// The replies of a mail server in one delivery or connection attempt (RFC 5321 §4.2): for each reply code, the lines of
-/// the last reply that had the code.
+/// The replies of a mail server in one delivery or connection attempt (RFC 5321 §4.2): for each reply code, the lines
+/// of the last reply that had the code.
 struct SMTPReplies {
     private var lines: [Int: [String]] = [:]
     private var isContinued = false
 
-    /// Adds one line as the server sent it. If more lines of the reply follow, a hyphen follows the code. Only the first
-    /// 20 lines of a reply, and 1,000 bytes of each, are kept.
+    /// Adds one line as the server sent it. If more lines of the reply follow, a hyphen follows the code. Only the
+    /// first 20 lines of a reply, and 1,000 bytes of each, are kept.
     mutating func add(_ line: some Collection<UInt8>) {
         guard let code = Int(String(decoding: line.prefix(3), as: UTF8.self)), (200...599).contains(code) else {
             return
@@ -23,8 +23,8 @@ struct SMTPReplies {
     func contains(_ code: Int) -> Bool { lines[code] != nil }
 
     /// The text of the last reply with that code; nil if the server sent no such reply, or the text is empty. It begins
-    /// with the enhanced status code (RFC 3463), such as 4.7.1, if the server sent one, and has at most 200 characters in
-    /// one line.
+    /// with the enhanced status code (RFC 3463), such as 4.7.1, if the server sent one, and has at most 200 characters
+    /// in one line.
     ///
     /// Servers quote the address that they refuse, so `<address>` replaces every e-mail address. It also replaces the
     /// recipient's domain, and the local part with or without its `+tag`, where no ASCII letter or digit is directly
@@ -53,8 +53,8 @@ extension String {
     }
 
     fileprivate func withoutAddresses(of recipient: String?) -> String {
-        // Until the last line, NUL stands for a removed address, because the text cannot contain it. `<address>` would not
-        // do: `address` may itself be a local part that is removed.
+        // Until the last line, NUL stands for a removed address, because the text cannot contain it. `<address>` would
+        // not do: `address` may itself be a local part that is removed.
         let mark = "\0"
         var text = replacing(/<?[^\s<>()\[\]"',:;@]+@[^\s<>()\[\]"',:;@]+>?/, with: mark)
         var parts = recipient?.split(separator: "@") ?? []

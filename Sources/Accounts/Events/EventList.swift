@@ -45,8 +45,8 @@ extension Database {
     /// database of the cluster, delays all later events.
     ///
     /// - Parameter limit: from 1 to ``maximumEventsInPage``.
-    /// - Returns: nil if this cluster has not yet reached the number of the cursor's transaction, so that the cursor must
-    ///   come from another cluster. A foreign cursor with a lower number is not recognized.
+    /// - Returns: nil if this cluster has not yet reached the number of the cursor's transaction, so that the cursor
+    ///   must come from another cluster. A foreign cursor with a lower number is not recognized.
     package func events(
         for subscriber: EventSubscriber,
         after cursor: EventCursor,
@@ -75,9 +75,9 @@ extension Database {
         after cursor: EventCursor,
         limit: Int
     ) async throws(DatabaseError) -> (events: [AccountEvent], next: EventCursor, mayHaveMore: Bool) {
-        // A row without a value in `rows_read` is an event of the page. If the page has fewer events than the limit, one
-        // more row follows: the last event that was read, which may repeat an event of the page, and in `rows_read` the
-        // number of events that were read. One statement finds both, because a second one could see later events.
+        // A row without a value in `rows_read` is an event of the page. If the page has fewer events than the limit,
+        // one more row follows: the last event that was read, which may repeat an event of the page, and in `rows_read`
+        // the number of events that were read. One statement finds both, because a second one could see later events.
         let rows = try await read(
             """
             WITH range AS NOT MATERIALIZED (
@@ -112,8 +112,8 @@ extension Database {
         )
     }
 
-    /// ``maximumEventsReadForPage`` as a part of the statement's text. If it were a parameter, the planner could not assume
-    /// that it is so small.
+    /// ``maximumEventsReadForPage`` as a part of the statement's text. If it were a parameter, the planner could not
+    /// assume that it is so small.
     private static let readLimit = SQL(stringLiteral: "\(maximumEventsReadForPage)")
 
     /// An SQL condition on a row of `events`: the transaction that wrote the event, and all with a lower number, have

@@ -28,8 +28,8 @@ struct EventQueue: Sendable {
     }
 
     /// A logout, which is the end of a grant. This server has claimed it for one attempt to tell the application. The
-    /// number of attempts identifies the claim, because nothing resets that number. (`events retry` resets the number of
-    /// attempts of a ``Delivery``.)
+    /// number of attempts identifies the claim, because nothing resets that number. (`events retry` resets the number
+    /// of attempts of a ``Delivery``.)
     struct Logout: Sendable {
         let application: String
         /// The id of the grant.
@@ -117,8 +117,8 @@ struct EventQueue: Sendable {
     // MARK: - Events
 
     /// Deletes a delivery that has succeeded, if this claim is still the current one. In any case, sets the number of
-    /// failures of the application to 0. A pause goes on, because the application may have asked for it in its answer to
-    /// another event.
+    /// failures of the application to 0. A pause goes on, because the application may have asked for it in its answer
+    /// to another event.
     func finish(_ delivery: Delivery) async throws(DatabaseError) {
         _ = try await runWithAsynchronousCommit(
             "DELETE FROM deliveries WHERE \(Self.isClaimed(delivery))",
@@ -126,14 +126,14 @@ struct EventQueue: Sendable {
         )
     }
 
-    /// Stores a failed attempt. If this claim is still the current one, the event waits for its next attempt, or becomes
-    /// `failed` if there is none. In any case, counts a failure of the application, and pauses its webhook for `pause`,
-    /// or after repeated failures, or switches it off. Its logouts go on.
+    /// Stores a failed attempt. If this claim is still the current one, the event waits for its next attempt, or
+    /// becomes `failed` if there is none. In any case, counts a failure of the application, and pauses its webhook for
+    /// `pause`, or after repeated failures, or switches it off. Its logouts go on.
     ///
     /// - Parameters:
     ///   - delay: the seconds until the next attempt; nil if this was the last one.
-    ///   - pause: the minimum number of seconds without events; 0 if the answer asks for no pause. From the fifth failure
-    ///     in a row the pause may be longer.
+    ///   - pause: the minimum number of seconds without events; 0 if the answer asks for no pause. From the fifth
+    ///     failure in a row the pause may be longer.
     ///   - disablesWebhook: whether to switch the webhook off, until `events retry` of the application switches it on.
     func recordFailure(
         of delivery: Delivery,
@@ -158,9 +158,9 @@ struct EventQueue: Sendable {
                AND sequence > \(delivery.event.sequence) AND claim IS NULL
                AND later.due_at < postponed.due_at AND postponed.due_at > now()
             """
-        // From the fifth failure in a row, the application gets one event at a time (`claim_deliveries`), and none for 2
-        // seconds after that failure. Each further failure doubles the pause, up to 64 seconds. `failures` does not count
-        // this failure yet.
+        // From the fifth failure in a row, the application gets one event at a time (`claim_deliveries`), and none for
+        // 2 seconds after that failure. Each further failure doubles the pause, up to 64 seconds. `failures` does not
+        // count this failure yet.
         let pauseSeconds: SQL = """
             greatest(\(pause)::bigint, CASE WHEN failures < 4 THEN 0 ELSE 2 ^ least(failures - 3, 6) END)
             """

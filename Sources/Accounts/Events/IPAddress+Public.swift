@@ -3,13 +3,13 @@ internal import CCurl
 internal import Foundation
 
 extension IPAddress {
-    /// Whether the address may belong to a server of the public internet: it is neither for a special purpose (RFC 6890)
-    /// nor multicast nor a metadata service. A webhook to an address that is not public could reach services in the
-    /// network of this server.
+    /// Whether the address may belong to a server of the public internet: it is neither for a special purpose (RFC
+    /// 6890) nor multicast nor a metadata service. A webhook to an address that is not public could reach services in
+    /// the network of this server.
     ///
-    /// Of IPv6, only 2000::/3 is public, except 6to4 (2002::/16), 2001::/23 with Teredo, and the blocks for documentation.
-    /// The well-known prefixes of NAT64 and IPv4-mapped addresses are outside 2000::/3. A prefix of NAT64 that a network
-    /// has chosen itself (RFC 6052, §2.2) is not recognised.
+    /// Of IPv6, only 2000::/3 is public, except 6to4 (2002::/16), 2001::/23 with Teredo, and the blocks for
+    /// documentation. The well-known prefixes of NAT64 and IPv4-mapped addresses are outside 2000::/3. A prefix of
+    /// NAT64 that a network has chosen itself (RFC 6052, §2.2) is not recognised.
     package var isPublic: Bool {
         if bytes.count == 4 { return !Self.reserved.contains { $0.contains(self) } }
         return Self.globalIPv6.contains(self) && !Self.reserved.contains { $0.contains(self) }
@@ -30,9 +30,9 @@ extension IPAddress {
     /// out credentials of this machine.
     var isMetadataService: Bool { Self.metadataServices.contains { $0.contains(self) } }
 
-    /// The metadata services of Alibaba, Amazon (fd00:ec2::254 for instances, fd00:ec2::23 for pods), Google, Oracle and
-    /// Scaleway, in this order. The services at 169.254.169.254, 192.0.0.192 and 168.63.129.16 are not here, because
-    /// these addresses are in no private network.
+    /// The metadata services of Alibaba, Amazon (fd00:ec2::254 for instances, fd00:ec2::23 for pods), Google, Oracle
+    /// and Scaleway, in this order. The services at 169.254.169.254, 192.0.0.192 and 168.63.129.16 are not here,
+    /// because these addresses are in no private network.
     private static let metadataServices = [
         "100.100.100.200/32", "fd00:ec2::/32", "fd20:ce::254/128", "fd00:c1::a9fe:a9fe/128", "fd00:42::42/128",
     ].map { IPBlock($0)! }

@@ -19,9 +19,9 @@ package struct SubscriptionCheck: Sendable {
         (self.subscribers, self.database, self.logger) = (subscribers, database, logger)
     }
 
-    /// Compares the stored event settings with those of this server. Logs one warning when two successful checks in a row
-    /// find a difference; one check may fall between the reloads of two servers. Warns again only after a check without
-    /// a difference.
+    /// Compares the stored event settings with those of this server. Logs one warning when two successful checks in a
+    /// row find a difference; one check may fall between the reloads of two servers. Warns again only after a check
+    /// without a difference.
     package mutating func check() async {
         // Skips this check if the query fails; a failed query neither counts nor resets the count.
         guard let differing = try? await database.applications(unlike: subscribers()) else { return }

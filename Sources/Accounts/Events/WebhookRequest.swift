@@ -24,8 +24,8 @@ extension EventRequest {
         )
     }
 
-    /// The request that tells an application of a logout (Back-Channel Logout 1.0, section 2.5). The token is a JWT, whose
-    /// characters need no form encoding.
+    /// The request that tells an application of a logout (Back-Channel Logout 1.0, section 2.5). The token is a JWT,
+    /// whose characters need no form encoding.
     static func logout(_ token: String, to url: String) -> EventRequest {
         EventRequest(
             url: url,
