@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// The applications that this server knows now. Each request reads ``current`` once, so that a reload does not change
-/// the applications in the middle of the request.
+/// The applications that this server knows now. A reload replaces ``current`` while requests are running, so a request
+/// that reads ``current`` twice may get the applications of two versions of the file.
 package final class ApplicationRegistry: Sendable {
     private let read: @Sendable () throws(ApplicationsFileError) -> Applications
     private let applications: Mutex<Applications>
@@ -11,7 +11,7 @@ package final class ApplicationRegistry: Sendable {
         try self.init { () throws(ApplicationsFileError) in try file.read() }
     }
 
-    /// - Parameter read: reads the applications. It is called now and at each reload.
+    /// - Parameter read: reads the applications. This initializer and each ``reload()`` call it.
     package init(_ read: @escaping @Sendable () throws(ApplicationsFileError) -> Applications)
         throws(ApplicationsFileError)
     {

@@ -76,7 +76,8 @@ struct ApplicationURIRules {
     /// The origin of a registered URI as browsers write it (RFC 6454 §6.2): in lower case, and without the port if it
     /// is the default of the scheme. Nil for a URI with a private-use scheme.
     ///
-    /// Does not normalize an IPv6 address, so one that is not in its shortest form matches no browser's origin.
+    /// Does not normalize an IPv6 address. Browsers write the shortest form, so the origin of any other form never
+    /// matches.
     static func origin(of uri: String) -> String? {
         for (scheme, port) in [("https://", ":443"), ("http://", ":80")] where uri.hasPrefix(scheme) {
             let authority = uri.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" }.lowercased()

@@ -14,7 +14,7 @@ package struct ApplicationsFile: Sendable {
         (self.path, self.flow, self.publicURL) = (path, flow, publicURL)
     }
 
-    /// Reads the file and the files with secrets that it names. Throws all mistakes together.
+    /// Reads the file and the files with secrets that it names. Throws one error with all mistakes that it finds.
     package func read() throws(ApplicationsFileError) -> Applications {
         let yaml: String
         do throws(YAMLFileError) {
@@ -27,7 +27,7 @@ package struct ApplicationsFile: Sendable {
 
     package static func text(of path: String) throws(YAMLFileError) -> String {
         let data = FileHandle(forReadingAtPath: path).flatMap { try? $0.read(upToCount: maximumBytes + 1) }
-        // Comes first, because the end of the data may lie within a character.
+        // This check comes before the decoding, because the end of the data may lie within a character.
         if let data, data.count > maximumBytes {
             throw YAMLFileError(file: path, line: nil, reason: "the file is larger than \(maximumBytes >> 20) MiB")
         }

@@ -4,10 +4,10 @@ extension Applications {
     /// The maximum number of applications in a file.
     package static let maximum = 1000
 
-    /// Reads the text of an applications file. Throws all mistakes together.
+    /// Reads the text of an applications file. Throws one error with all mistakes that it finds.
     ///
     /// - Parameters:
-    ///   - file: the path of the file, for errors; paths of secrets are relative to its folder.
+    ///   - file: the path of the file, for errors. Relative paths of secret files start at the folder of this file.
     ///   - flow: the flow whose fields the claims name.
     ///   - publicURL: the URL of this service. If it begins with `http://`, applications may use `http://localhost`.
     ///   - secretFile: reads the file with secrets at a path.

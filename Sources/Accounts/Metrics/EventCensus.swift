@@ -55,7 +55,9 @@ extension Database {
         "greatest(extract(epoch FROM now() - \(time)), 0)::bigint"
     }
 
-    /// A query for the number of those rows of each application. It reads at most `maximumCounted.others` rows.
+    /// A query that counts rows by application. It reads at most `maximumCounted.others` rows.
+    ///
+    /// - Parameter rows: what follows FROM: a table with a column `application`, and a condition.
     private static func count(of rows: SQL) -> SQL {
         """
         SELECT application, count(*)

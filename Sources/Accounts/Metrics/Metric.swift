@@ -1,4 +1,5 @@
-/// A measurement in the form that Prometheus reads. The measurements themselves are in ``Metrics``.
+/// A metric that can return its values in the form that Prometheus reads. ``Metrics`` lists the counters and
+/// histograms.
 protocol Metric: Sendable {
     var family: Family { get }
 }

@@ -2,7 +2,8 @@ internal import Synchronization
 
 /// What the service does for one request, for the log. Contains only names of limits, numbers and times.
 package final class RequestWork: Sendable {
-    /// The work of the request that the present task answers; nil unless it is logged.
+    /// The work of the request that the present task answers; nil if the log level of the request is above `debug`, or
+    /// if the task answers no request.
     @TaskLocal package static var current: RequestWork?
 
     package struct Totals: Sendable {

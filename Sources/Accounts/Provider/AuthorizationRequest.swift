@@ -24,8 +24,8 @@ package struct AuthorizationRequest: Hashable, Sendable {
     /// Whether the person has created an account for the request.
     private(set) var isAnsweredBySignUp = false
     /// The session whose account the person has chosen for the request, on the page that asks or by signing in for the
-    /// request; nil without a choice. A session that has begun for another purpose is no choice: a program on the device
-    /// may wait for it.
+    /// request; nil without a choice. A session that has begun for another purpose is no choice: a program on the
+    /// device may send its request when such a session exists.
     private(set) var chosen: ID<AccountSession>?
     /// The account of the `id_token_hint`, which is the only one that can answer the request; nil for any account.
     private(set) var expected: ID<Account>?
@@ -58,7 +58,7 @@ package struct AuthorizationRequest: Hashable, Sendable {
     }
 
     /// Returns a copy that says that the person has created an account for the request at that time. So the service
-    /// asks the person for nothing more.
+    /// asks the person neither to choose an account nor, for ten minutes, to prove again who they are.
     func answered(bySignUpAt time: Date) -> AuthorizationRequest {
         var request = made(at: time)
         request.isAnsweredBySignUp = true

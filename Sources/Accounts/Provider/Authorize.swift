@@ -7,7 +7,7 @@ package enum AuthorizationStep: Hashable, Sendable {
     /// First the person signs in.
     case signIn
     /// First the person signs in again, because the session belongs to another account than the application expects, or
-    /// because nobody can verify which account that is.
+    /// because nobody can verify which account the application expects.
     case signInAnew
     /// First the person proves again who they are.
     case confirm
@@ -148,8 +148,9 @@ extension Provider {
         """
     }
 
-    /// Ends the oldest authorizations of the grant beyond the two maximums, so that an application that repeats its
-    /// request again and again does not fill the table.
+    /// Ends the oldest authorizations of the grant beyond ``Authorization/maximumUnused`` with unused codes and
+    /// ``Authorization/maximum`` with used ones, so that an application that repeats its request again and again does
+    /// not fill the table.
     private static func endExcess(of id: ID<Authorization>) -> SQL {
         """
         WITH held AS (

@@ -3,8 +3,9 @@
 package struct OAuthParameters: Sendable {
     private let answers: Answers
 
-    /// Throws `invalid_request` if a parameter occurs twice (RFC 6749 §3.1), or if the text is not a form. A name
-    /// without `=` is a parameter with an empty value. Empty pairs, as in `a=1&&b=2`, are ignored.
+    /// Throws `invalid_request` if a parameter occurs twice (RFC 6749 §3.1), if the text is not a form, or if the form
+    /// has more than 100 pairs. A name without `=` is a parameter with an empty value. Empty pairs, as in `a=1&&b=2`,
+    /// are ignored.
     package init(form bytes: UnsafeRawBufferPointer) throws(OAuthError) {
         do throws(MalformedBody) {
             answers = try Answers.readForm(

@@ -43,7 +43,8 @@ extension Provider {
         return PushedRequest.uri(token)
     }
 
-    /// Reads the request. The application has sent it itself, so every error is a response to the application.
+    /// Reads the request. It comes from the application and not from a browser, so every error is a response to the
+    /// application.
     private func readDirectly(
         _ parameters: OAuthParameters,
         of application: Application

@@ -68,8 +68,8 @@ extension Provider {
     )
 
     /// Returns the authorization of the token, its refresh tokens, and the time of the database in milliseconds since
-    /// 1970. Returns nil if the authorization belongs to another application, if it or its session has ended, or if the
-    /// account is disabled.
+    /// 1970. Returns nil if the authorization belongs to another application, if it or its session has ended, if the
+    /// session is idle, or if the account is disabled.
     private func refreshable(
         _ token: RefreshToken,
         by application: Application

@@ -26,7 +26,7 @@ struct RefreshToken: Sendable {
 
     /// Whether the service has made this token, with any key of the key ring.
     func isGenuine(nonce: [UInt8], _ keys: KeyRing) -> Bool {
-        // Hashing both digests before the comparison hides where they differ, so its duration tells nothing about them.
+        // Both digests are hashed before the comparison. So its duration does not reveal where they differ.
         let presented = SHA256.hash(data: digest)
         return Self.digests(number, authorization, nonce, keys).contains { SHA256.hash(data: $0) == presented }
     }
@@ -48,9 +48,10 @@ struct RefreshToken: Sendable {
 /// The refresh tokens of one authorization, each named by its number. This type decides what happens to a token that an
 /// application presents.
 ///
-/// Tabs of an application refresh at the same time, and responses get lost, so a token can be presented twice. Within
-/// 30 seconds it gets the same successor again. Later, if the successor was never used, it gets a new successor, which
-/// replaces the unused one. Any other token was used before, by the application or by a thief (RFC 9700 §4.14.2).
+/// Tabs of an application refresh at the same time, and responses get lost, so a token can be presented again after its
+/// exchange. Within 30 seconds of the exchange, the token gets the same successor again. Later, if the successor is
+/// still the newest token, the token gets a new successor, which replaces the unused one. Otherwise the outcome is
+/// `reused`: the application or a thief has used the token before (RFC 9700 §4.14.2).
 struct RefreshTokens: Hashable, Sendable {
     /// The exchange of a token for its successor.
     struct Exchange: Hashable, Sendable {

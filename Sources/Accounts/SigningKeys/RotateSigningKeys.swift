@@ -66,10 +66,12 @@ extension Operator {
         throw .tooEarly(until: earliest, now: now)
     }
 
-    /// Deletes all signing keys, and makes new live and next ones, because somebody else may have got a private key.
+    /// Deletes all signing keys, and makes new live and next keys. For operators, if somebody else may have got a
+    /// private key.
     ///
-    /// Servers accept no token of the deleted keys when they have read the keys again, within a minute. Clients accept
-    /// such tokens, and refuse those of the new keys, until they have read the JWK set again.
+    /// A server accepts tokens of the deleted keys until it has read the keys again. It reads them at the first use
+    /// after a minute, if the database is available. A client accepts tokens of the deleted keys, and refuses those of
+    /// the new keys, until it has read the JWK set again.
     package func revokeSigningKeys() async throws(DatabaseError) {
         let store = SigningKeyStore(database: database, keys: signups.keys)
         let live = await PrivateSigningKey.make(SigningAlgorithm.allCases)
@@ -85,7 +87,7 @@ extension Operator {
     }
 
     /// Sets the flag `rotates` for the following statements of the transaction. Selects whether to rotate, the earliest
-    /// time for a rotation, which is null without next keys, and the present time.
+    /// time for a rotation (null if there are no next keys), and the present time.
     ///
     /// A rotation waits until every server has published the next keys, which takes up to a minute, and every client
     /// has read them.
