@@ -59,8 +59,8 @@ extension Sessions {
         return (codes, session)
     }
 
-    /// Raises the session to two factors, with the times that apply to them, because the code has proved the second one
-    /// (NIST SP 800-63B-4 §2.2).
+    /// Raises the session to two factors, with the idle time and the lifetime of such a session, because the code has
+    /// proved the second factor (NIST SP 800-63B-4 §2.2).
     private func raise(_ session: AccountSession) -> SQL {
         let methods = session.methods.withSecondFactor
         return """
@@ -145,8 +145,8 @@ extension Sessions {
         return row
     }
 
-    /// The secret under each key of the key ring. The person sees the first one; codes of the others are accepted too,
-    /// because a key rotation may come between.
+    /// The secrets derived with each key of the key ring. The person sees the first secret. Codes of the others are
+    /// accepted too, because the keys may be rotated after the person has seen a secret.
     private func secrets(of session: AccountSession, _ generation: Int) -> [[UInt8]] {
         keys.digests(
             Array("authenticator of account".utf8),

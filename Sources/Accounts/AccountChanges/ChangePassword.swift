@@ -103,8 +103,8 @@ extension Sessions {
         }
     }
 
-    /// Counts a password hash. Throws `limited` if the client's network has used up its password hashes, or if the notice
-    /// of the change would exceed a limit, and `hashing` if the hash would have to wait too long.
+    /// Counts a password hash. Throws `limited` if the client's network has used up its password hashes, or if the
+    /// notice of the change would exceed a limit, and `hashing` if the hash would have to wait too long.
     private func takeHash(toChange account: Account) async throws(SignInError) {
         let limits = signups.charges(.passwordHashesFromNetwork, of: signups.network)
         let laterLimits = signups.noticeCharges(to: account)

@@ -16,18 +16,20 @@ extension Sessions {
         guard session.isConfirmed else { throw .confirmationRequired }
     }
 
-    /// Runs the statements of a change in one transaction. The same transaction ends all other sessions and the
-    /// unfinished sign-ins, gives this session a new token, and inserts the mail.
+    /// Runs the statements of a change in one transaction. The same transaction ends all other sessions, the unfinished
+    /// sign-ins, and the tokens that applications got in this session, gives this session a new token, and inserts the
+    /// mail.
     ///
-    /// Throws `limited` if a rate limit of the notice is exceeded, `noSession` if the session has ended,
-    /// `confirmationRequired` if it was not confirmed recently, and `noSuchFactor` if the statements have changed nothing.
+    /// Throws `limited` if a rate limit of the notice is exceeded, `noSession` if the session has ended or has a new
+    /// token, `confirmationRequired` if it was not confirmed recently, and `noSuchFactor` if the statements have
+    /// changed nothing.
     ///
     /// - Parameters:
     ///   - notice: the notice that is mailed to the person.
     ///   - change: statements that do nothing unless ``mayChange`` is true. They set the flag `changed` if they do
     ///     something.
-    /// - Returns: the session with its new token; nil if the change has erased it, or a sign-out ended it during the
-    ///   change.
+    /// - Returns: the session with its new token; nil if the change has erased the session, or a sign-out ended it
+    ///   during the change.
     @discardableResult
     func changeCredentials(
         of session: AccountSession,
@@ -97,21 +99,23 @@ extension Sessions {
 }
 
 extension Signups {
-    /// The charges for a change of the account that is followed by a notice. A transaction consumes them before it locks the
-    /// account, as those do that mail a code.
+    /// The charges for a change of the account that is followed by a notice. A transaction consumes them before it
+    /// locks the account, in the same order as a transaction that mails a code.
     func noticeCharges(to account: Account) -> [Charge] {
         [charge(.noticesToAccount, account.id.bytes)]
             + (account.email == nil ? [] : charges(.mailsFromNetwork, of: network))
     }
 
-    /// Returns a statement that counts a mail as one of all clients, if their limit is not reached. It refuses nothing: an
-    /// attacker who uses up the limit must not keep others from changing their credentials.
+    /// Returns a statement that counts a mail towards the limit `mails` of all clients together, unless the limit is
+    /// reached. The statement refuses nothing: an attacker who uses up the limit must not keep others from changing
+    /// their credentials.
     func countMail(when condition: SQL) -> SQL {
         "SELECT 1 FROM \(take([chargeForAll(.mails)], when: condition)) AS taken"
     }
 
     /// The statement that inserts a mail about the account to the address if the condition is true. Inserts none if the
-    /// account has got as many mails about this as `notices_to_account` permits.
+    /// outbox already has as many mails with this notice for the account as the limit `notices_to_account` permits in
+    /// its period.
     func mail(
         about notice: AccountNotice,
         on account: ID<Account>,

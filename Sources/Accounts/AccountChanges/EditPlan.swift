@@ -9,12 +9,13 @@ package struct EditPlan {
     let now: Date
     let before: Values
     let after: Values
-    /// The valid answers that are not values yet, by field. Each has the type `Input` of its kind.
+    /// The valid answers that ``after`` does not contain, by field, such as the file of a photo. Each has the type
+    /// `Input` of its kind.
     let inputs: [FieldName: any Sendable]
     /// The members of the profile to replace; nil removes a member.
     var profile: [(name: FieldName, value: JSON?)] = []
-    /// Set if the account gets another identifier, such as a username. The edit changes nothing if the identifier is
-    /// taken, or if the expression is false.
+    /// The change of an identifier, such as a username; nil if there is none. The edit changes nothing if the new
+    /// identifier is taken, or if ``Renaming/expression`` is false.
     var renaming: Renaming?
     /// The rate limits that the change consumes. If one of them is exceeded, the edit changes nothing.
     var limits: [Charge] = []
@@ -28,7 +29,7 @@ package struct EditPlan {
         let field: FieldName
         /// An SQL condition: another account or an open draft has the identifier.
         let takenCondition: SQL
-        /// An SQL expression that moves the account to the identifier.
+        /// An SQL expression that moves the account to the identifier; false if another account has it.
         let expression: SQL
     }
 

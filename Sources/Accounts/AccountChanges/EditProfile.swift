@@ -17,8 +17,8 @@ extension Sessions {
     /// Validates the answers to one step and replaces its values. A new username is unique among all accounts, and a
     /// notice of it is mailed to the address of the account.
     ///
-    /// Throws `refused` with all refusals of the answers, or with `taken` if an account or an open draft has the username;
-    /// `limited` if a rate limit is exceeded; `noSession` if the session has ended.
+    /// Throws `refused` with all refusals of the answers, or with `taken` if an account or an open draft has the
+    /// username; `limited` if a rate limit is exceeded; `noSession` if the session has ended or has a new token.
     ///
     /// - Parameter step: one of ``Flow/editableSteps``.
     package func edit(
@@ -74,8 +74,8 @@ extension Sessions {
         return try await write(plan, of: session)
     }
 
-    /// Consumes the limits of the plan, and throws if its identifier is taken. Called before an image is decoded, so that a
-    /// refused change does not decode one.
+    /// Consumes the limits of the plan, and throws if its identifier is taken. Called before an image is decoded, so
+    /// that no image is decoded for a refused change.
     private func consumeLimits(of plan: inout EditPlan) async throws(SignInError) {
         if plan.limits.isEmpty, plan.renaming == nil { return }
         let limits = plan.limits

@@ -18,7 +18,7 @@ package struct AccountExport: Sendable {
     package let now: Date
 }
 
-/// An earlier address of the account, whose owner can still undo the change.
+/// An earlier address of the account. Its owner can undo the change until ``restorableUntil``.
 package struct LeftAddressEntry: Sendable {
     /// Nil if it cannot be decrypted, because its key is not in the key ring.
     package let address: String?

@@ -1,7 +1,8 @@
 internal import Foundation
 
 extension AddressChange {
-    /// Returns the query for the part of `accounts show` that lists the changes of the address that can still be undone.
+    /// Returns the query for the part of `accounts show` that lists the changes of the address that can still be
+    /// undone.
     static func accountQuery(of account: ID<Account>) -> AccountQuery {
         AccountQuery(
             select: """

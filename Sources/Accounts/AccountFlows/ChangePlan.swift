@@ -1,7 +1,7 @@
 /// The parts of a commit that changes an existing account.
 extension CommitPlan {
     /// Locks the account, as the first statement about it. Every change of its password, authenticator app or address
-    /// needs the same row, so it waits until this transaction ends.
+    /// locks the same row, so such a change waits until this transaction ends.
     var lockAccount: SQL { "SELECT \(Account.columns) FROM accounts WHERE id = \(account) FOR UPDATE" }
 
     /// Locks the session that changes the address. A sign-out waits until this transaction ends, so the session still
@@ -9,7 +9,8 @@ extension CommitPlan {
     var lockSession: SQL { "SELECT 1 FROM sessions WHERE id = \(draft.values.subject?.session) FOR UPDATE" }
 
     /// Sets the flag `prepared`, which is true if the commit may take effect: the draft is at the revision that was
-    /// validated, all conditions of the plan are true, and no account has the new address of an address change.
+    /// validated, all conditions of the plan are true, no account has the new address of an address change, and
+    /// ``isAccountUnchanged`` is true.
     var rememberPossible: SQL {
         let conditions = signups.flow.purpose == .emailChange ? conditions + [areIdentifiersFree] : conditions
         let isPossible: SQL = conditions.reduce(signups.exists(draft)) { "\($0) AND \($1)" }

@@ -5,10 +5,10 @@ extension Flow {
     /// Whether people can replace a forgotten password.
     package var hasRecovery: Bool { provedIdentifier != nil && newPassword != nil }
 
-    /// The flow that replaces a forgotten password: the person proves the address, enters a second factor if the account
-    /// has an authenticator app, and chooses a new password. The address, the code and the passwords keep their names
-    /// and kinds, and the address and the passwords are required; the field `second_factor` is new. Nil unless this flow
-    /// has an address that identifies the account, a code that proves it, and a password.
+    /// The flow that replaces a forgotten password: the person proves the address, enters a second factor if the
+    /// account has an authenticator app, and chooses a new password. The address, the code and the passwords keep their
+    /// names and kinds, and the address and the passwords are required; the field `second_factor` is new. Nil unless
+    /// this flow has an address that identifies the account, a code that proves the address, and a password.
     package var recovery: Flow? {
         guard let (address, code) = provedIdentifier, let password = newPassword else { return nil }
         let confirmation = fields.first { $0.kind.repeatedField == password.name }
@@ -34,10 +34,10 @@ extension Flow {
         )
     }
 
-    /// The field for a password, without the one that repeats it.
+    /// The password field, not the field in which the person repeats the password; nil if this flow has none.
     private var newPassword: Field? { fields.first { $0.kind.takesSecret && $0.kind.repeatedField == nil } }
 
-    /// - Parameter short: what a list of steps calls the step.
+    /// - Parameter short: the title of the step in a list of steps.
     func step(_ name: StepName, _ title: Word, _ short: Word, _ fields: [Field], _ purpose: FlowPurpose) -> Step {
         Step(
             name: name,

@@ -76,15 +76,15 @@ extension Signups {
             try await database.read("SELECT email, locale FROM accounts WHERE id = \(account)").first?
                 .decode(String?.self, String.self)
         }
-        // The account was erased or has no address, so the draft can never be committed.
+        // The account was erased or has no valid address, so the draft can never be committed.
         guard let (email, locale) = found, let old = email.flatMap({ EmailAddress($0) }) else {
             plan.accountConditions.append("false")
             return
         }
         plan.accountConditions += [
             // At most 70 minutes lie between the confirmation and the commit: 10 until the draft starts, and the 60
-            // that the draft lives. The rest is a margin. If an operator extends the draft, the session must be confirmed
-            // once more.
+            // that the draft lives. The rest is a margin. If an operator extends the draft, the session must be
+            // confirmed once more.
             """
             EXISTS (SELECT FROM sessions WHERE id = \(session) AND account = \(account) AND now() < ends_at
                        AND auth_time > now() - interval '80 minutes')

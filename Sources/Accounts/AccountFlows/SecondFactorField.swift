@@ -4,8 +4,8 @@ package struct SecondFactorField: FieldKind {
     package typealias Value = GivenFactor
     package typealias Input = SecondFactor
     package static let name = "second-factor"
-    /// The field with the mailed code that proves the address. Once a right code has proved the address, the draft stores the
-    /// account that has it.
+    /// The field with the mailed code that proves the address. Once a right code has proved the address, the draft
+    /// stores the account that has the address.
     let follows: FieldName
 
     init(after code: FieldName) { follows = code }
@@ -73,7 +73,8 @@ extension SecondFactorField {
         let (signups, draft) = (submission.signups, submission.draft)
         let digests = signups.digests(of: factor, in: draft)
         if let given = value(in: draft.values, of: field.name), digests.contains(given.digest) { return }
-        // Recovery codes have a count of their own, so that guesses at the app do not keep the owner from using one.
+        // Failed recovery codes are counted separately, so that guessed app codes do not keep the owner from using a
+        // recovery code.
         let guessed = if case .totp = factor { "second factor of a recovery" } else { "recovery code of a recovery" }
         let counts = signups.failureCounts(guessed, account.bytes, nil)
         try await submission.completed.once(field.name, "attempt") { () throws(SubmitError) in
@@ -116,8 +117,8 @@ extension SecondFactorField {
 }
 
 extension Signups {
-    /// What follows FROM in a query for the account that can be recovered by mail to that address: the account that has the
-    /// address now, unless it is disabled.
+    /// What follows FROM in a query for the account that can be recovered by mail to that address: the account that has
+    /// the address now, unless the account is disabled.
     static func recoverable(_ address: EmailAddress) -> SQL {
         """
         identifiers JOIN accounts ON accounts.id = account
@@ -147,7 +148,7 @@ extension Signups {
         }
     }
 
-    /// The digests of a code and the id of the draft under each key of the key ring.
+    /// The keyed digests of the code together with the id of the draft: one for each key of the key ring.
     fileprivate func digests(of factor: SecondFactor, in draft: Draft) -> [String] {
         let text =
             switch factor {
@@ -171,13 +172,15 @@ extension Signups {
     fileprivate struct RightFactor {
         /// An SQL condition: no other request has used the code since it was compared.
         let isUnused: SQL
-        /// Statements that use the code up if the draft was written. For a recovery code, they also mail that it was used.
+        /// Statements that use the code up if the draft was written. For a recovery code, they also store the code that
+        /// replaces it, and mail a notice that it was used.
         let statements: [SQL]
         /// The code that replaces a used recovery code; nil for a code of the app.
         var newRecoveryCode: RecoveryCode?
     }
 
-    /// Compares the code. Returns nil if it is wrong or was used before.
+    /// Compares the code. Returns nil if it is wrong or was used before. Throws `superseded` as
+    /// ``endIfSuperseded(_:)`` does.
     fileprivate func check(
         _ factor: SecondFactor,
         of account: ID<Account>,
@@ -230,10 +233,11 @@ extension Signups {
         }
     }
 
-    /// Throws `superseded` if the account has changed since the draft found it, so that no code can be right.
+    /// Ends the draft and throws `superseded` if the draft can never be committed, because the account was erased or
+    /// disabled, or its credentials have changed (``isUsable(_:)``).
     private func endIfSuperseded(_ draft: Draft) async throws(SubmitError) {
         let hasEnded = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
-            // Most wrong codes are only wrong, so a transaction would be wasted on them.
+            // Checked with a read first: after most wrong codes the draft is still usable, and needs no transaction.
             let isUsable: SQL = "SELECT \(Self.isUsable(draft.values.subject))"
             if try await database.read(isUsable).only.decode(Bool.self) { return false }
             return try await endIfOutdated(draft)
