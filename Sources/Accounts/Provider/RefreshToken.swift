@@ -26,7 +26,8 @@ struct RefreshToken: Sendable {
 
     /// Whether the service has made this token, with any key of the key ring.
     func isGenuine(nonce: [UInt8], _ keys: KeyRing) -> Bool {
-        // Both digests are hashed before the comparison. So its duration does not reveal where they differ.
+        // Both digests are hashed before the comparison, so the duration of the comparison does not reveal where they
+        // differ.
         let presented = SHA256.hash(data: digest)
         return Self.digests(number, authorization, nonce, keys).contains { SHA256.hash(data: $0) == presented }
     }
