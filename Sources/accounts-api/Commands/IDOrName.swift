@@ -11,16 +11,18 @@ struct IDOrName<Item>: Sendable {
         (self.text, id, prefix) = (text, ID(text), IDPrefix(text))
     }
 
-    /// Whether ``find(by:_:matching:named:)`` always writes an audit record, because the text can only be an address or a
-    /// username. For the first digits of an id, it writes one only if no id begins with them.
+    /// Whether ``find(by:_:matching:named:)`` always writes an audit record, because the text can only be an address or
+    /// a username. If the text may be the first digits of an id, the search writes a record only if no id begins with
+    /// them.
     var isSearch: Bool { id == nil && prefix == nil }
 
-    /// Returns a complete id without a search. Throws ``Refused`` if several ids begin with the digits.
+    /// Returns the id that the text names. If the text is a complete id, returns it without a search. Throws
+    /// ``Refused`` if several ids begin with the digits.
     ///
     /// - Parameters:
-    ///   - items: what is searched, in the plural.
-    ///   - idsBeginning: returns the number of ids that begin with the digits, and one of them.
-    ///   - search: finds an address or a username, and writes an audit record.
+    ///   - items: the plural noun for the error message, such as "drafts".
+    ///   - idsBeginning: returns the number of ids that begin with the digits, and one of these ids.
+    ///   - search: returns the id of the item with an address or a username, and writes an audit record.
     func find(
         by admin: Operator,
         _ items: String,

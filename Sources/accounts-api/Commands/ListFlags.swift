@@ -9,7 +9,7 @@ struct ListFlags: ParsableArguments {
     @Option(help: "Only these members of each item, in this order, such as id,state; needs --json.")
     var fields: NameList?
 
-    /// Throws if an option is for the other form of output.
+    /// Throws a usage error if `--columns` is given for JSON output, or `--fields` for a table.
     fileprivate func check(asJSON: Bool) throws {
         if asJSON, columns != nil { throw ValidationError("--columns is for the table: with --json, pass --fields") }
         if !asJSON, fields != nil { throw ValidationError("--fields needs --json: for the table, pass --columns") }
@@ -17,8 +17,9 @@ struct ListFlags: ParsableArguments {
 }
 
 extension ListFormat {
-    /// The columns and the members that the operator has chosen, or all of them. A narrow table omits no column that
-    /// the operator has chosen. Throws a usage error if a name is unknown.
+    /// Returns the format with only the columns and the members that the operator has chosen, or with all of them. A
+    /// narrow table omits no column that the operator has chosen. Throws a usage error if a name is unknown, or if an
+    /// option does not fit the form of output.
     func chosen(by flags: ListFlags, asJSON: Bool) throws -> ListFormat {
         try flags.check(asJSON: asJSON)
         return ListFormat(
@@ -39,7 +40,7 @@ struct NameList: ExpressibleByArgument, Sendable {
         self.names = names.map { Self.key(String($0)) }.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
-    /// Returns the items with the names of this list, in its order.
+    /// Returns the items with the names of this list, in the order of the names.
     ///
     /// - Parameters:
     ///   - noun: what an item is, such as "column".

@@ -4,7 +4,7 @@ import Foundation
 /// How a command prints the items of a list: the columns of the table, and the members of an item in the JSON output.
 struct ListFormat<Item> {
     let columns: [ListColumn<Item>]
-    /// The names of columns that a narrow table may omit, the first one first.
+    /// The names of the columns that a narrow table may omit, in the order in which it omits them.
     let dispensable: [String]
     let fields: [ListField<Item>]
 
@@ -16,7 +16,7 @@ struct ListFormat<Item> {
         (self.columns, self.dispensable, self.fields) = (columns, dispensable, fields)
     }
 
-    /// - Parameter now: the time from which the columns of times count, such as "5 min ago".
+    /// - Parameter now: the time to which a text such as "5 min ago" refers.
     func table(of items: [Item], at now: Date) -> Table {
         let rows = items.map { item in columns.map { $0.cell(item, now) } }
         return Table(columns.map(\.name), rows, omittingIfNarrow: dispensable)
@@ -40,12 +40,12 @@ struct ListColumn<Item> {
         self.init(name: name) { item, _ in cell(item) }
     }
 
-    /// A column of texts. The cell of an item without one is empty.
+    /// A column of texts. If the text of an item is nil, its cell is empty.
     static func text(_ name: String, _ text: @escaping (Item) -> String?) -> Self {
         Self(name) { Table.Cell(text($0) ?? "") }
     }
 
-    /// A column of times, such as "5 min ago". The cell of an item without one is empty.
+    /// A column of times, such as "5 min ago". If the time of an item is nil, its cell is empty.
     static func time(_ name: String, _ time: @escaping (Item) -> Date?) -> Self {
         Self(name: name) { item, now in Table.Cell(time(item).map { relative($0, to: now) } ?? "") }
     }

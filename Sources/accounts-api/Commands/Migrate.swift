@@ -61,7 +61,8 @@ struct Migrate: AsyncParsableCommand {
         if !status.pending.isEmpty { throw ExitCode(1) }
     }
 
-    /// - Parameter applied: the scripts that this command has applied, with their times; nil if it only lists scripts.
+    /// - Parameter applied: the scripts that this command has applied, with the duration of each; nil if the command
+    ///   only lists scripts.
     private func report(_ status: Migrations.Status, _ applied: [Migrations.Applied]? = nil) {
         let lists = [("applied", status.applied), ("pending", status.pending), ("newer", status.newer)]
         if json {
@@ -85,8 +86,8 @@ struct Migrate: AsyncParsableCommand {
 }
 
 extension Migrations.Applied {
-    /// The time, rounded.
+    /// The duration in whole milliseconds.
     fileprivate var milliseconds: Double { (time / .milliseconds(1)).rounded() }
-    /// The time, such as "0.03 s".
+    /// The duration, such as "0.03 s".
     fileprivate var text: String { String(format: "%.2f s", time / .seconds(1)) }
 }

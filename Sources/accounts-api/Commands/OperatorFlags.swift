@@ -26,16 +26,18 @@ struct OperatorFlags: ParsableArguments {
 
     /// Runs the body with an operator, and closes the database afterwards.
     ///
-    /// With a key ring that does not fit the database, the body would find nothing and write what the servers cannot
-    /// read. A command that searches or writes is then refused; one that only reads prints a warning.
+    /// If the key ring does not fit the database, searches by keyed digests would find nothing, and the servers could
+    /// not read what the body encrypts. So this throws ``Refused`` if `writesAudit` is true, and otherwise prints a
+    /// warning.
     ///
     /// - Parameters:
-    ///   - writesAudit: whether the body writes an audit record, as each search and each change does. That requires a
-    ///     valid name.
-    ///   - needsKeys: whether the body encrypts or decrypts anything, or searches for an address of a draft. If it does
-    ///     not, `ACCOUNTS_KEYS` need not be set.
-    ///   - showsSealed: whether the body shows what it cannot decrypt as sealed. Then `ACCOUNTS_KEYS` need not be set either,
-    ///     and the command prints a warning if it is not. A search needs ``Operator/checkKeys()``.
+    ///   - writesAudit: whether the body writes an audit record, as each search and each change does. The name of the
+    ///     operator must then be valid.
+    ///   - needsKeys: whether the body encrypts or decrypts anything, or searches for drafts or mails by an address or
+    ///     a username. If false, `ACCOUNTS_KEYS` need not be set.
+    ///   - showsSealed: whether the body shows what it cannot decrypt as sealed. If true, `ACCOUNTS_KEYS` need not be
+    ///     set either; without it, the command prints a warning. Before the body searches by an address or a username,
+    ///     it must then call ``Operator/checkKeys()``.
     ///   - hashing: the pool that hashes passwords; nil for commands that hash none.
     func withOperator<Value>(
         writesAudit: Bool = false,
@@ -79,7 +81,7 @@ struct OperatorFlags: ParsableArguments {
             let admin = Operator(signups, name: name, host: Machine.name, reason: reason)
             let outcome: Result<Value, any Error>
             do { outcome = .success(try await body(admin)) } catch { outcome = .failure(error) }
-            // Stores the counts of the deleted drafts, even if the command failed after it had deleted some.
+            // Write the funnel counts of the deleted drafts, even if the command failed after it had deleted some.
             try await signups.funnel.flush(to: database)
             let value = try outcome.get()
             if showsSealed, keys.isEmpty {
@@ -94,7 +96,8 @@ struct OperatorFlags: ParsableArguments {
         }
     }
 
-    /// Returns the error. If the role lacks a privilege, returns one that names the role and the remedy instead.
+    /// Returns the error to report. If PostgreSQL refused a statement because the role lacks a privilege, this is a
+    /// ``Refused`` that names the role and the remedy; otherwise it is the same error.
     private static func explained(_ error: any Error, by database: Database) async -> any Error {
         guard (error as? DatabaseError)?.sqlState == "42501",
             let role = try? await database.server(within: .seconds(10)).role
@@ -118,7 +121,8 @@ extension Operator {
         try Self.check(name: name)
     }
 
-    /// Throws if there are no keys. Addresses of drafts and mails, and usernames of drafts, are stored as keyed digests.
+    /// Throws if there are no keys, without which a search finds no draft or mail: the database has keyed digests of
+    /// their addresses and usernames.
     func checkKeys() throws {
         if hasKeys { return }
         throw SettingMistakes(all: [
@@ -147,7 +151,7 @@ struct IDArgument<Owner>: ExpressibleByArgument, Sendable {
 /// An argument that is a duration, such as `90s`, `45m`, `12h` or `7d`.
 struct DurationArgument: ExpressibleByArgument, Sendable {
     let duration: Duration
-    /// The text of the argument, which the help shows for a default.
+    /// The text of the argument. The help shows it if the argument is the default of an option.
     let defaultValueDescription: String
 
     init?(argument: String) {
@@ -168,7 +172,7 @@ struct Refused: Error, CustomStringConvertible {
 }
 
 extension Refused {
-    /// The refusal of first digits that several ids have.
+    /// The error if several ids begin with the digits.
     ///
     /// - Parameter noun: what the ids name, such as "drafts".
     static func ambiguous(_ digits: String, _ count: Int, _ noun: String) -> Refused {
@@ -176,7 +180,7 @@ extension Refused {
     }
 }
 
-/// Returns a text such as "5 min ago" or "in 5 min", in the largest unit that fits. A future time is rounded to the
+/// Returns a text such as "5 min ago" or "in 5 min", in the units of ``span(of:)``. A future time is rounded to the
 /// nearest unit, so a 24-hour lifetime still reads "in 24 h" a few seconds after its start.
 func relative(_ date: Date, to now: Date) -> String {
     let seconds = Int(date.timeIntervalSince(now).rounded())
@@ -186,12 +190,13 @@ func relative(_ date: Date, to now: Date) -> String {
     return isAhead ? "in \(text)" : "\(text) ago"
 }
 
-/// Returns the time between two dates, such as "5 min", in the largest unit that fits.
+/// Returns the time between two dates, such as "5 min", in the units of ``span(of:)``.
 func span(from start: Date, to end: Date) -> String {
     span(of: abs(Int(end.timeIntervalSince(start).rounded())))
 }
 
-/// Returns a number of seconds as a text such as "5 min", in the largest unit that fits.
+/// Returns a number of seconds as a text such as "5 min", rounded down: in seconds below a minute, in minutes below an
+/// hour, in hours below two days, and in days from then on.
 func span(of seconds: Int) -> String {
     let (number, unit) =
         switch seconds {

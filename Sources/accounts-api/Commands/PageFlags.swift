@@ -14,7 +14,7 @@ struct PageFlags<Cursor: ExpressibleByArgument & Sendable>: ParsableArguments {
 }
 
 extension ListPage {
-    /// The last line of a page, such as "50 of 1,234 accounts; next page: --after
+    /// Returns the line below the table, such as "50 of 1,234 accounts; next page: --after
     /// 01a1fdb2-1117-7906-a197-83af84022e4d".
     private func summary(of noun: String) -> String {
         let count = "\(Self.grouped(items.count)) of \(Self.grouped(total)) \(noun)\(total == 1 ? "" : "s")"
@@ -30,11 +30,11 @@ extension ListPage {
         return text
     }
 
-    /// The page as a table, and below it the last line.
+    /// Returns the page as a table, with the line of ``summary(of:)`` below it.
     ///
     /// - Parameters:
     ///   - noun: what an item is, such as "account".
-    ///   - none: the text of a list without items, such as "no accounts".
+    ///   - none: the text that is returned instead if the list has no items, such as "no accounts".
     func text(in format: ListFormat<Item>, of noun: String, none: String, isWide: Bool) -> String {
         if total == 0 { return none }
         return "\(format.table(of: items, at: now).text(isWide: isWide))\n\n\(summary(of: noun))"

@@ -3,7 +3,7 @@ import Foundation
 
 /// A question that a command asks before it does something that cannot be undone.
 enum Question {
-    /// Asks the person at the terminal. Throws unless the answer is `y` or `yes`, or if standard input is not a
+    /// Asks the person at the terminal. Throws if the answer is neither `y` nor `yes`, or if standard input is not a
     /// terminal.
     ///
     /// - Parameter refusal: the error message after any other answer.

@@ -26,7 +26,7 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Starts even if the flow ends more than a tenth of the unfinished sign-ups, and erases these.")
     var accept = false
 
-    /// With LOG_FORMAT=json, logs why the server did not start or ended, at level critical.
+    /// If the log format is JSON, logs at level critical why the server did not start, or why it failed.
     func run() async throws {
         do {
             try await start()
@@ -55,7 +55,7 @@ struct Serve: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         // If the parent process has set SIGCHLD to ignored, the exit status of image processes would be lost.
         signal(SIGCHLD, SIG_DFL)
-        // SIGHUP asks for a reload. It must not end the server while it starts.
+        // SIGHUP asks the server to reload the applications. Until the server can do that, the signal must not end it.
         if settings.applications != nil { signal(SIGHUP) { _ in } }
         let level = settings.logLevel
         let isJSON = settings.logFormat == .json
@@ -78,7 +78,8 @@ struct Server {
     private let logger: Logger
     private let acceptsLoss: Bool
 
-    /// - Parameter acceptsLoss: whether the server starts even if its flow ends more than a tenth of the sign-ups.
+    /// - Parameter acceptsLoss: whether the server starts even if its flow ends more than a tenth of the unfinished
+    ///   sign-ups.
     init(_ settings: Settings, logger: Logger, acceptsLoss: Bool = false) {
         self.settings = settings
         self.logger = logger
@@ -194,8 +195,8 @@ struct Server {
             logger: lifecycle
         )
         if keyMismatch == nil { configuration.services.append(.init(service: sender)) }
-        // Transactions write the events that these applications subscribe to. If there are none any more, that is
-        // stored too.
+        // Transactions write only the events of subscriptions that the database has. Without an applications file,
+        // storing none deletes the subscriptions of an earlier start.
         try await database.store(settings.applications?.current.subscribers ?? [])
         let transport = settings.applications.map { _ in
             CurlTransport(
@@ -243,7 +244,7 @@ struct Server {
     }
 
     /// Throws if the flow would end more than a tenth of the unfinished sign-ups, unless the operator accepts that. If
-    /// the database cannot count them now, only logs a warning.
+    /// it ends fewer, or if the database cannot count the sign-ups now, only logs a warning.
     private func checkLoss(_ signups: Signups) async throws {
         let loss: Signups.EndedByFlow
         do throws(DatabaseError) {
@@ -294,8 +295,8 @@ struct Server {
         )
     }
 
-    /// The minimum duration of a failed sign-in: three times that of a hash, and at least 300 ms. So it usually also
-    /// covers the check of a stored hash that was made with more costly parameters.
+    /// Measures the minimum duration of a failed sign-in: three times the duration of a hash, and at least 300 ms. The
+    /// check of a stored hash that was made with more costly parameters usually does not take longer.
     private func failureTime() async throws -> Duration {
         try await max(
             .milliseconds(300),
@@ -310,8 +311,9 @@ struct Server {
         }
     }
 
-    /// Processes a test image while the server starts. If that fails, logs the reason, so that the operator knows it
-    /// before the first upload.
+    /// If the flow has images, processes a test image while the server starts. If that fails, logs the reason, so that
+    /// the operator knows it before the first upload. Logs nothing if the pool rejects the image, because the pool is
+    /// busy or the server stops.
     private func tryImages(_ images: ImagePool) async {
         guard settings.flow.fields.contains(where: \.kind.takesFile), let error = await images.trial() else { return }
         if case .rejected = error { return }
@@ -321,8 +323,8 @@ struct Server {
         )
     }
 
-    /// Reloads the applications on SIGHUP. Starts a graceful shutdown on the first other signal, after the shutdown delay,
-    /// and exits immediately on a later one that ``StopSignals`` does not ignore.
+    /// Reloads the applications on each SIGHUP. On the first other signal, starts a graceful shutdown after the
+    /// shutdown delay. On a later one, exits immediately, unless ``StopSignals`` ignores the signal.
     private func handle(
         _ signals: UnixSignalsSequence,
         _ shutdown: ShutdownSignal,
@@ -392,7 +394,7 @@ struct Server {
             configuration: .init(
                 address: .hostname(settings.listen.host, port: settings.listen.port),
                 serverName: nil,
-                // Clients that find this queue full try again after a second.
+                // If this queue of new connections is full, the TCP of a client tries again after a second.
                 backlog: limits.connections,
                 availableConnectionsDelegate: MaximumAvailableConnections(limits.connections)
             ),
@@ -403,7 +405,7 @@ struct Server {
         )
     }
 
-    /// What this server is, for the line about its start.
+    /// The metadata of the log line about the start of the server.
     private var description: Logger.Metadata {
         [
             "version": "\(BuildVersion.text)", "flow": "\(settings.flow.id)", "public_url": "\(settings.publicURL)",

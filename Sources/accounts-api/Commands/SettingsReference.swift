@@ -77,8 +77,9 @@ struct SettingsReference: ParsableCommand {
 /// The value that a setting has in this environment.
 private struct EffectiveSetting {
     let name: String
-    /// The masked text; the default if the setting is not set; nil if there is none.
+    /// The masked text; the default if the setting is not set; nil if it has no default, or if its file cannot be read.
     let value: String?
+    /// Where the value comes from; the error message if the file of the setting cannot be read.
     let origin: String
 
     init(_ setting: any AnySetting, in source: SettingSource) {

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Standard output of a command that prints until it is stopped. If the output is a pipe, its reader may pause or close
-/// it.
+/// Standard output of a command that prints until it is stopped. The output may be a pipe, whose reader may pause or
+/// close the pipe.
 enum StandardOutput {
     enum State {
         /// A line can be written without waiting.
         case ready
         case busy
-        /// The reader has closed it.
+        /// The reader has closed the pipe.
         case closed
     }
 
@@ -22,10 +22,10 @@ enum StandardOutput {
         let description: String
     }
 
-    /// Waits until there is room for the line, and writes it. Returns false if the reader has closed the output. The
-    /// process must ignore SIGPIPE.
+    /// Waits until there is room for the line, and writes the line with a line break. Returns false if the reader has
+    /// closed the output. The process must ignore SIGPIPE.
     ///
-    /// - Parameter line: at most 4 KiB, for which a pipe that is ready has room (pipe(7)).
+    /// - Parameter line: with its line break at most 4 KiB, for which a pipe that is ready has room (pipe(7)).
     static func write(_ line: String) async throws -> Bool {
         var rest = Array("\(line)\n".utf8)[...]
         while !rest.isEmpty {

@@ -2,9 +2,9 @@ import Accounts
 
 /// A table of text. Each column is as wide as its widest cell.
 ///
-/// If the terminal is narrower than the table, ids are shortened to their first digits, then columns that the command can do
-/// without are omitted, then the widest columns are shortened, but never the first one. The last column is never
-/// shortened: it takes what is left, and a longer text continues on further lines.
+/// If the terminal is narrower than the table, cells show their brief texts, such as the first digits of an id. Then
+/// columns that the command can do without are omitted. Then the widest columns are shortened, but never the first one.
+/// The last column gets the remaining width; its texts are not cut, but continue on further lines.
 struct Table {
     /// A text, and its style on a terminal with colours.
     struct Cell: ExpressibleByStringInterpolation {
@@ -29,7 +29,8 @@ struct Table {
             self.paint = paint
         }
 
-        /// An id that commands also find by its first digits. Twelve of them are the time in milliseconds.
+        /// An id. Its brief text is the first twelve digits, with which commands also find the item. They are the time
+        /// of its creation in milliseconds (UUID version 7).
         init<Owner>(id: ID<Owner>) {
             text = "\(id)"
             brief = String(text.prefix(13))
@@ -47,7 +48,7 @@ struct Table {
 
     /// - Parameters:
     ///   - header: the names of the columns.
-    ///   - dispensable: the names of columns that may be omitted, the first one first.
+    ///   - dispensable: the names of the columns that may be omitted, in the order in which they are omitted.
     init(_ header: [String], _ rows: [[Cell]], omittingIfNarrow dispensable: [String] = []) {
         (self.header, self.rows, self.dispensable) = (header.map(\.printable), rows, dispensable)
     }

@@ -13,7 +13,7 @@ enum Terminal {
         return isConnected && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
     }()
 
-    /// The size in columns and lines; nil if standard output is not a terminal.
+    /// The size in columns and lines; nil if standard output is not a terminal, or if the terminal has no known size.
     static var size: (columns: Int, lines: Int)? {
         var size = winsize()
         guard isConnected, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
