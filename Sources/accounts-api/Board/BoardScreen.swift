@@ -52,9 +52,10 @@ struct BoardScreen {
     private var pages: [Page] = []
     private var question: Question?
     private var column = 0
-    /// The index of the selected card in its column; -1 if no card is selected.
+    /// The index of the selected card in its column; 0 if the column has no cards; -1 on the board of
+    /// ``text(of:columns:inColours:)``, which selects no card.
     private var row = 0
-    /// The number of lines of a card if it does not depend on the size; otherwise nil.
+    /// The number of lines of a card; nil if the number of lines of the terminal decides it.
     private var fixedCardHeight: Int?
 
     /// - Parameter time: the time at which the board was read.
@@ -63,7 +64,7 @@ struct BoardScreen {
         selectAnyColumn()
     }
 
-    /// Replaces the board. The selected card stays selected, also if it has moved to another step.
+    /// Replaces the board. The selected card stays selected, even if its draft is now at another step.
     ///
     /// - Parameter time: the time at which the board was read.
     mutating func update(_ board: DraftBoard, at time: Date = Date()) {
@@ -246,8 +247,9 @@ struct BoardScreen {
         return [page.draft == nil ? "Esc back, ↑↓ scroll" : "Esc back, ↑↓ scroll, x delete, e extend, ? keys"]
     }
 
-    /// The number of sign-ups, and the counts of the columns that do not fit on the screen. For a text that does not fit,
-    /// the lines that are on the screen.
+    /// The number of sign-ups, and the counts of the columns that do not fit on the screen. While a text that does not
+    /// fit covers the board, says which of its lines are on the screen instead. If the last update failed, begins with
+    /// the time of the last successful one.
     private var header: String {
         let time = updateError == nil ? "" : "not updated since \(updatedAt.timeOfDay): "
         if !pages.isEmpty {
@@ -340,10 +342,11 @@ struct BoardScreen {
         return lines
     }
 
-    /// The number of lines of a card: three with the empty line, less in a small window.
+    /// The number of lines of a card: three with the empty line, fewer in a small window.
     private var cardHeight: Int { fixedCardHeight ?? (size.lines >= 16 ? 3 : size.lines >= 10 ? 2 : 1) }
 
-    /// The number of cards that fit below the head of a column. The last one needs no empty line.
+    /// The number of cards that fit below the head of a column, at least one. The card at the bottom needs no empty
+    /// line.
     private func fittingCards(in height: Int) -> Int {
         max(1, (height - 2 + (cardHeight > 2 ? 1 : 0)) / cardHeight)
     }
@@ -352,8 +355,9 @@ struct BoardScreen {
 extension DraftBoard {
     fileprivate var count: Int { columns.reduce(0) { $0 + $1.count } }
 
-    /// The board with the cards whose id, step or masked address contains the text. An address matches those that are
-    /// masked like it. The counts are those of the cards.
+    /// Returns the board with only the cards whose id, step or masked address contains the text. A text that is an
+    /// e-mail address also matches all cards with the same masked address. The count of a column is the number of its
+    /// matching cards.
     fileprivate func matching(_ text: String) -> DraftBoard {
         let text = text.lowercased()
         let address = EmailAddress(text)?.masked
@@ -373,7 +377,7 @@ extension DraftBoard {
 }
 
 extension DraftSummary {
-    /// The id and the masked address, as a question names the sign-up.
+    /// The words with which a question names the sign-up: its id and its masked address.
     fileprivate var name: String { "the sign-up \(id)" + (address.map { " of \($0)" } ?? "") }
 
     /// The age of the sign-up, the time left, and the number of wrong codes if there were any.

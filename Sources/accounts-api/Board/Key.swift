@@ -16,10 +16,12 @@ struct KeyReader {
         "8~": .end, "5~": .pageUp, "6~": .pageDown,
     ]
 
-    /// Whether the last bytes were an escape, which is either a key or the start of a sequence, or an unfinished sequence.
+    /// Whether the latest bytes are not yet a key: an unfinished sequence, or an escape, which is either a key or the
+    /// start of a sequence.
     var isPending: Bool { !rest.isEmpty }
 
-    /// Returns a pending escape as a key, and drops an unfinished sequence. Call it when no further byte has followed.
+    /// Returns a pending escape as a key, and drops an unfinished sequence. Call this when no further byte has
+    /// followed.
     mutating func flush() -> Key? {
         defer { rest = [] }
         return rest == [0x1B] ? .escape : nil
@@ -33,12 +35,13 @@ struct KeyReader {
             switch first {
             case 0x1B where rest.count == 1: return keys
             case 0x1B where rest[1] == UInt8(ascii: "[") || rest[1] == UInt8(ascii: "O"):
-                // The board ignores other sequences. The function keys of the Linux console begin with a second bracket.
+                // The reader drops all other sequences. Those of the function keys of the Linux console begin with a
+                // second bracket.
                 let start = rest.dropFirst(2).first == UInt8(ascii: "[") ? 3 : 2
                 guard let end = rest.dropFirst(start).firstIndex(where: { !(0x20...0x3F).contains($0) }) else {
                     return keys
                 }
-                // A control character, such as Ctrl-C, is a key of its own.
+                // A control character, such as Ctrl-C, is not part of the sequence, but a key of its own.
                 let isFinished = (0x40...0x7E).contains(rest[end])
                 if isFinished, let key = Self.sequences[String(decoding: rest[2...end], as: UTF8.self)] {
                     keys.append(key)

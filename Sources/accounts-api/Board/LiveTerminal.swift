@@ -41,7 +41,7 @@ final class LiveTerminal: Sendable {
     /// The pressed keys. The stream ends when the terminal is closed.
     static func keys() -> AsyncStream<Key> {
         AsyncStream { keys in
-            // The thread lives until the process ends, because nothing can interrupt its read.
+            // The thread lives until the terminal is closed or the process ends, because nothing else ends its read.
             _ = DedicatedThread(named: "keyboard") {
                 var reader = KeyReader()
                 var buffer = [UInt8](repeating: 0, count: 256)

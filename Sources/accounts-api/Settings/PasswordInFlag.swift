@@ -9,7 +9,8 @@ extension SettingSource {
         return ConnectionString(text)?.containsPassword == true ? setting : nil
     }
 
-    /// Warns of a password in a flag on standard error. The server warns in its log instead.
+    /// Prints a warning to standard error if a flag contains the password of the database. The server writes this
+    /// warning to its log instead.
     func warnOfPasswordInFlag(asJSON: Bool) {
         guard let setting = flagWithPassword else { return }
         let message = """

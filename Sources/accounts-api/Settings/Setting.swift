@@ -15,7 +15,7 @@ struct Setting<Value: Sendable>: AnySetting {
         case text(String)
         /// The value that the function returns. The documentation shows the text.
         case computed(String, @Sendable () throws -> Value)
-        /// The same for a value that depends on other settings.
+        /// Like ``computed(_:_:)``, for a value that depends on other settings.
         case derived(String, @Sendable (SettingSource) throws -> Value)
     }
 
@@ -29,11 +29,12 @@ struct Setting<Value: Sendable>: AnySetting {
 
     /// - Parameters:
     ///   - name: the environment variable, such as `LISTEN`.
-    ///   - hasFlag: false for secrets, because other users of the machine can read flags.
-    ///   - meaning: a noun phrase with the unit, for the documentation and the help.
-    ///   - mask: returns a text as operators may see it, if it can contain a secret.
-    ///   - parse: reads and validates a text. The message about an invalid text is the name of the setting and the
-    ///     error that this throws.
+    ///   - hasFlag: false if the whole value is a secret, because other users of the machine can read flags.
+    ///   - meaning: a description with the unit of the value, for the documentation and the help.
+    ///   - mask: returns a text without the secrets that it contains; nil if the text contains none, or if it is a
+    ///     secret as a whole.
+    ///   - parse: reads and validates a text. If it throws ``SettingMistakes``, these are the error messages. For any
+    ///     other error, the message is the name of the setting and the error.
     init(
         _ name: String,
         default defaultValue: Default,
@@ -49,7 +50,7 @@ struct Setting<Value: Sendable>: AnySetting {
         }
     }
 
-    /// - Parameter parse: reads and validates a text, with other settings that it depends on.
+    /// - Parameter parse: reads and validates a text. It may read other settings on which the value depends.
     init(
         _ name: String,
         default defaultValue: Default,
@@ -68,7 +69,7 @@ struct Setting<Value: Sendable>: AnySetting {
         self.parse = parse
     }
 
-    /// The text of a value as operators may see it. A setting without a flag is a secret.
+    /// Returns the text of a value without secrets. The whole value of a setting without a flag is a secret.
     func shown(_ text: String) -> String { mask.map { $0(text) } ?? (hasFlag ? text : "•••") }
 
     var isRequired: Bool {
@@ -82,7 +83,7 @@ struct Setting<Value: Sendable>: AnySetting {
         }
     }
 
-    /// The same setting, whose value is nil if it is not set, for commands that can do without it.
+    /// A copy of this setting for commands that do not need it: if the operator sets nothing, the value is nil.
     var ifSet: Setting<Value?> {
         let parse = parse
         return Setting<Value?>(name, default: .empty(nil), hasFlag: hasFlag, completion: completion, meaning) {
@@ -139,10 +140,11 @@ extension AnySetting {
     var flag: String? { hasFlag ? "--\(flagName)" : nil }
 }
 
-/// All errors in the settings, one a line.
+/// All errors in the settings. The description has one line for each.
 struct SettingMistakes: Error, CustomStringConvertible {
     let all: [String]
-    /// The errors that may be gone at the next attempt: a file cannot be read, or another program has a port.
+    /// The errors that may be gone at the next attempt: a file cannot be read, another program has a port, or the
+    /// machine does not have an address yet.
     var temporary: [String] = []
 
     /// Whether the same settings may be accepted at the next attempt.

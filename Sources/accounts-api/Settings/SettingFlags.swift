@@ -1,7 +1,7 @@
 import ArgumentParser
 
-/// The flags of `serve` and `doctor`: one for each setting of the table with ``Setting/hasFlag``. ArgumentParser takes the
-/// flags from the mirror of this type, so the mirror has an `@Option` for each of them.
+/// The flags of `serve` and `doctor`: one for each setting of the table with ``Setting/hasFlag``. ArgumentParser takes
+/// the flags from the mirror of this type, so the mirror has an `@Option` for each of them.
 struct SettingFlags: ParsableArguments, CustomReflectable {
     private struct Key: CodingKey {
         let stringValue: String
@@ -35,7 +35,7 @@ struct SettingFlags: ParsableArguments, CustomReflectable {
 extension Option<String?> {
     /// The flag of a setting, such as `@Option(\.listen) var listen: String?`.
     ///
-    /// - Parameter name: the name of the flag; nil for the same name as the flag of `serve`.
+    /// - Parameter name: the name of the flag; nil for the name that the flag of `serve` has.
     init(_ setting: PartialKeyPath<SettingTable>, name: NameSpecification? = nil) {
         self.init(SettingTable.entry(setting), name: name)
     }

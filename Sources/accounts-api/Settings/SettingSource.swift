@@ -6,7 +6,7 @@ struct SettingSource: Sendable {
     private let flags: [String: String]
     private let environment: [String: String]
 
-    /// - Parameter flags: the values of flags by the names of the settings.
+    /// - Parameter flags: the values of the flags, by the names of their settings.
     init(
         _ flags: [String: String],
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -15,7 +15,7 @@ struct SettingSource: Sendable {
         self.environment = environment
     }
 
-    /// - Parameter flags: the values of flags, nil for those that were not given.
+    /// - Parameter flags: the values of the flags; nil for a flag that was not given.
     init(
         _ flags: [PartialKeyPath<SettingTable>: String?] = [:],
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -24,7 +24,7 @@ struct SettingSource: Sendable {
         self.init(Dictionary(uniqueKeysWithValues: texts), environment: environment)
     }
 
-    /// The names of the settings that a flag sets.
+    /// The names of the settings that flags set.
     var namesOfFlags: Set<String> { Set(flags.filter { !$0.value.isEmpty }.keys) }
 
     /// Reads several settings, or throws the mistakes of all of them.
@@ -63,8 +63,8 @@ struct SettingSource: Sendable {
         return text.isEmpty ? nil : (text, true)
     }
 
-    /// The origin of the text of a setting, as operators name it: `flag`, `environment` or the path of a file; nil if the
-    /// setting is not set.
+    /// Returns where the text of a setting comes from: `flag`, `environment` or the path of a file; nil if the setting
+    /// is not set. Does not read the file, so an empty file counts as an origin.
     func origin(of name: String) -> String? {
         if flags[name]?.isEmpty == false { return "flag" }
         if environment[name]?.isEmpty == false { return "environment" }

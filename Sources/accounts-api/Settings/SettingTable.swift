@@ -157,7 +157,6 @@ struct SettingTable: Sendable {
         """,
         parse: { try items(of: $0).map(block) }
     )
-    /// The URL; nil if it is not set.
     let afterSignupURL = Setting<String?>(
         "AFTER_SIGNUP_URL",
         default: .empty(nil),
@@ -365,8 +364,8 @@ private func connectionString(_ text: String) throws -> String {
     )
 }
 
-/// Returns the connection string as operators may see it: only the host and the name of the database if it may contain
-/// a secret.
+/// Returns the connection string; if it may contain a secret, only the host and the name of the database. If libpq
+/// cannot parse the string, or may have taken a part of the password for the host, returns only dots.
 @Sendable
 private func withoutPassword(_ text: String) -> String {
     // If the text has several `@`, libpq may have taken a part of the password for the host.

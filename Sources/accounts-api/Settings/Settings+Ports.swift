@@ -3,10 +3,11 @@ import NIOCore
 
 extension Settings {
     /// Waits until the server can listen on its ports, because a server that it replaces may not have closed them yet.
-    /// Throws if that does not happen, so that the server fails before it starts anything.
+    /// Throws if an obstacle is not temporary, or remains after the last attempt, so that the server fails before it
+    /// starts anything.
     ///
     /// - Parameters:
-    ///   - attempts: the maximum number of attempts.
+    ///   - attempts: the maximum number of attempts; at least one.
     ///   - pause: waits between two attempts.
     func awaitPorts(
         attempts: Int = 50,
@@ -50,7 +51,7 @@ extension Address {
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
         let status = address.withSockAddr { bind(descriptor, $0, socklen_t($1)) }
         if status == 0 { return nil }
-        // At the boot of a machine, its network may get the address later.
+        // While the machine boots, it may not have the address yet.
         let isTemporary = [EADDRINUSE, EADDRNOTAVAIL].contains(errno)
         return (errno == EADDRINUSE ? "another program has the port" : String(cString: strerror(errno)), isTemporary)
     }
