@@ -72,7 +72,7 @@ private struct AccountReport {
         lines += before.flatMap(\.entries).map { ($0.label, text(of: $0).printable) }
         let head = lines.map { $0 + String(repeating: " ", count: max(2, 10 - $0.columns)) + $1 }
 
-        // Entries without a time come first, then those with one, such as a consent.
+        // Entries without a time come first, then entries with a time, such as a consent.
         let entries = after.flatMap(\.entries)
         let ordered = entries.filter { $0.time == nil } + entries.filter { $0.time != nil }
         let rows = values + ordered.map { (name: $0.label, value: text(of: $0)) }

@@ -30,7 +30,7 @@ struct HashingReport {
         return (seconds * 10).rounded() / 10
     }
 
-    /// What limits the longest wait.
+    /// A phrase that says what limits the longest wait.
     private var limit: String {
         queueTime > maximumWait
             ? "limited by ARGON2_WAIT=\(Int(maximumWait / .seconds(1)))" : "behind a full queue of \(queue)"

@@ -6,18 +6,19 @@ struct DatabaseCheckup {
     let database: Database
     let keys: KeyRing
 
-    /// The checks that need the schema, in their order.
+    /// The names of the checks that need the schema, in the order of the output.
     private static let ofSchema = ["role", "log", "keys"]
-    /// The maximum difference of two clocks in seconds. Codes of an authenticator hold for 30.
+    /// The maximum difference between the clocks of this machine and of the database, in seconds. Codes of
+    /// authenticator apps, which depend on the time, change every 30 seconds.
     private static let maximumOffset = 2.0
-    /// The minimum free space of a disk: this share of it, and this many bytes.
+    /// The minimum free space of a disk: both this share of the disk and this number of bytes.
     private static let minimumFree = (share: 0.1, bytes: 1 << 30)
 
     func findings() async -> [Finding] {
         let server: DatabaseServer
         let before: Date
         do throws(DatabaseError) {
-            // Opens the connection, which may take seconds and must not count as a difference of the clocks.
+            // This query opens the connection, which may take seconds and must not count as a difference of the clocks.
             _ = try await database.server(within: .seconds(10))
             before = Date()
             server = try await database.server(within: .seconds(10))
@@ -44,12 +45,13 @@ struct DatabaseCheckup {
         }
     }
 
-    /// The finding of a check; if the check itself fails, the finding is `wrong`.
+    /// Runs a check and returns its finding. If `examine` throws, the finding is `wrong`.
     private func finding(_ check: String, _ examine: () async throws -> Finding) async -> Finding {
         do { return try await examine() } catch { return .wrong(check, "\(error)") }
     }
 
-    /// - Parameter offset: the seconds by which the clock of the database is ahead.
+    /// - Parameter offset: the seconds by which the clock of the database is ahead of this machine; negative if it is
+    ///   behind.
     static func clock(_ offset: TimeInterval) -> Finding {
         let milliseconds = Int((offset * 1000).rounded())
         if abs(offset) <= maximumOffset {
@@ -63,8 +65,8 @@ struct DatabaseCheckup {
     }
 
     /// - Parameters:
-    ///   - size: the bytes of the database.
-    ///   - space: the free and the total bytes of its disk; nil if they are not known.
+    ///   - size: the size of the database in bytes.
+    ///   - space: the free and the total bytes of the disk with the database; nil if they are not known.
     static func disk(holding size: Int, _ space: (free: Int, total: Int)?) -> Finding {
         let size = "the database has \(mebibytes(size))"
         guard let (free, total) = space else {
@@ -108,8 +110,9 @@ struct DatabaseCheckup {
 
     private static func mebibytes(_ bytes: Int) -> String { "\(bytes >> 20) MiB" }
 
-    /// The free and the total bytes of the file system of a folder, or of its nearest ancestor that this user may see.
-    /// Nil if there is no such folder on this machine, because PostgreSQL runs on another one or in another container.
+    /// Returns the free and the total bytes of the file system of a folder, or of its nearest ancestor that this user
+    /// may see. Returns nil if this machine has no such folder, because PostgreSQL runs on another machine or in
+    /// another container.
     private static func space(at folder: String) -> (free: Int, total: Int)? {
         var url = URL(filePath: folder)
         while true {

@@ -65,7 +65,7 @@ struct Finding: Sendable {
     let check: String
     let state: State
     let text: String
-    /// What to do about it; nil if there is nothing to do, or if the text says it.
+    /// What the operator can do; nil if there is nothing to do, or if the text says it.
     let remedy: String?
 
     private init(_ check: String, _ state: State, _ text: String, _ remedy: String?) {

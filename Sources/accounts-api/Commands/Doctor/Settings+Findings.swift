@@ -2,8 +2,8 @@ import Accounts
 import Foundation
 
 extension Settings {
-    /// The checks of the settings: their risks, whether the server is behind a proxy that it trusts, and whether people
-    /// read how to contact the service.
+    /// The findings about the settings: their risks, whether the server is behind a proxy that it trusts, and whether
+    /// pages and mails say how to contact the service.
     var findings: [Finding] {
         let warnings = self.warnings.map { warning in
             let details = warning.metadata.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
@@ -39,10 +39,10 @@ extension Settings {
         return .ok("contact", url)
     }
 
-    /// The checks of what the server works with besides the database: the mail server, libargon2, and the processes
-    /// that read images.
+    /// Checks the parts that the server needs besides the database: the mail server, libargon2, and the processes that
+    /// read images.
     ///
-    /// - Parameter recipient: gets a test mail; without one, no mail is sent.
+    /// - Parameter recipient: the address to which a test mail is sent; nil to send no mail.
     func findingsOfParts(mailingTo recipient: EmailAddress?) async -> [Finding] {
         [await mail(to: recipient), argon2Library(), await imageProcesses()]
     }

@@ -39,14 +39,15 @@ func emailAddress(_ text: String) throws -> EmailAddress {
 }
 
 extension Operator {
-    /// Throws if neither the flow of this command nor any draft has a step with that name.
+    /// Throws if the flow of this command has no step with that name, and no draft is at such a step. Nil is accepted.
     func check(step: String?) async throws {
         guard let step, !stepNames.contains(step), try await !hasDrafts(at: step) else { return }
         let known = stepNames.joined(separator: ", ")
         throw ValidationError("unknown step \"\(step.printable)\": the flow \(flow.id) has \(known)")
     }
 
-    /// Writes a warning if this command uses another flow than the server that last changed the draft.
+    /// Writes a warning if the server that made the latest change to the draft uses another flow than this command.
+    /// Does nothing for a committed draft.
     func warn(of draft: Draft, asJSON: Bool) {
         guard draft.account == nil, draft.flow != flow.id else { return }
         printWarning(
@@ -56,7 +57,8 @@ extension Operator {
         )
     }
 
-    /// Returns the draft with this id. Throws ``NotFound`` with the reason if it cannot be shown.
+    /// Returns the draft with this id. Throws ``NotFound`` with the reason if there is no such draft, or if the draft
+    /// has ended or cannot be decrypted.
     func existing(_ id: ID<Draft>) async throws -> Draft {
         do throws(FindError) {
             if let draft = try await draft(id) {

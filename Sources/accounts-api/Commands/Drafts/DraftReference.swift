@@ -12,11 +12,12 @@ struct DraftReference: ExpressibleByArgument, Sendable {
     var text: String { name.text }
     var isSearch: Bool { name.isSearch }
 
-    /// Whether ``find(by:)`` may need the keys, to search by an address or a username.
+    /// Whether ``find(by:)`` may need the keys, because it may search by an address or a username.
     var needsKeys: Bool { name.id == nil }
 
     /// Returns a complete id without a search, so a draft with that id need not exist. For any other text, throws
-    /// ``NotFound`` if there is no such draft, and ``Refused`` if there are several.
+    /// ``NotFound`` if there is no such draft, and ``Refused`` if there are several. A search by an address or a
+    /// username finds only drafts that are neither committed nor expired.
     func find(by admin: Operator) async throws -> ID<Draft> {
         try await name.find(by: admin, "drafts", matching: admin.idsBeginning(with:)) { identifier in
             try admin.checkKeys()

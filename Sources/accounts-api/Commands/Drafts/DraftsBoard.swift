@@ -49,7 +49,7 @@ extension DraftBoard {
 
 /// The board of `--watch`: handles keys, changes in the database and changes of the window size.
 ///
-/// After the first query, queries run in other tasks than the keys and signals, which never wait for the database.
+/// After the first query, queries run in tasks of their own, so keys and signals never wait for the database.
 private struct LiveBoard {
     let admin: Operator
 
@@ -126,7 +126,7 @@ private struct LiveBoard {
                 }
                 draw()
             }
-            // Restore the terminal first: the tasks may still wait for the database before they end.
+            // Restore the terminal first, because tasks may wait for the database before they end.
             terminal.restore()
             tasks.cancelAll()
         }

@@ -60,12 +60,16 @@ extension FunnelReport {
         whole > 0 ? "\((part * 100 + whole / 2) / whole) %" : ""
     }
 
-    /// The bar, which in a narrow table is drawn on a smaller scale and not cut.
+    /// A cell with a bar. A narrow table draws the bar on a smaller scale instead of cutting it.
     private static func barCell(_ part: Double) -> Table.Cell {
         .init(bar(part), brief: bar(part, of: 8), .green)
     }
 
-    /// Returns a bar of at most that many columns, in steps of an eighth of a column.
+    /// Returns a bar in steps of an eighth of a column.
+    ///
+    /// - Parameters:
+    ///   - part: the length of the bar as a share of the maximum, from 0 to 1.
+    ///   - columns: the maximum length.
     static func bar(_ part: Double, of columns: Int = 20) -> String {
         let eighths = Int((min(max(part, 0), 1) * Double(8 * columns)).rounded())
         let last = eighths % 8 > 0 ? String(Character(UnicodeScalar(0x2590 - UInt32(eighths % 8))!)) : ""

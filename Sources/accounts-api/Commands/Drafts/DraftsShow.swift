@@ -41,7 +41,7 @@ extension DraftCommands {
     }
 }
 
-/// Everything that the command shows of one draft.
+/// Everything that `drafts show` and the board show of one draft.
 struct DraftReport {
     let draft: Draft
     /// Nil if the draft has ended since it was read.
@@ -55,7 +55,7 @@ struct DraftReport {
         field.kind.summary(of: field, in: draft, reveals: reveals)
     }
 
-    /// The next step, or `review`.
+    /// The first step that is neither complete nor skipped, or `review`.
     private var next: String { progress.map { $0.next?.name.rawValue ?? "review" } ?? draft.step }
 
     var text: String { text(within: Terminal.size?.columns, inColours: Terminal.hasColours) }
@@ -90,7 +90,8 @@ struct DraftReport {
             + timeline(within: limit, inColours: inColours)
     }
 
-    /// What has happened to the draft, and when its code expires, in the order of time. Begins with an empty line.
+    /// A table, below an empty line, of what has happened to the draft, when its codes expire, and what has become of
+    /// its mails, in the order of time. Empty if there is no history.
     private func timeline(within limit: Int?, inColours: Bool) -> String {
         guard let history else { return "" }
         var events = [(history.createdAt, "started"), (history.updatedAt, "last change")]
@@ -149,7 +150,7 @@ extension SentCode {
 }
 
 extension OutboxRow {
-    /// What has become of the mail, with the last answer of the mail server.
+    /// What has become of the mail, with the latest reply of the mail server, or with the error that prevented a reply.
     fileprivate var outcome: String {
         switch state {
         case .delivered: "delivered \(relative(finishedAt ?? now, to: now))" + (reply.map { ", \($0)" } ?? "")

@@ -45,7 +45,7 @@ extension DraftCommands {
 }
 
 extension Draft {
-    /// Says what the draft still needs.
+    /// Returns a table of what the draft still needs, or a sentence if it needs nothing.
     ///
     /// - Parameter limit: the maximum width of a line in columns; nil for no limit.
     func text(of obstacles: [Obstacle], within limit: Int?, inColours: Bool) -> String {
@@ -63,8 +63,8 @@ extension Draft {
 }
 
 extension Obstacle.Reason {
-    /// The colour of the reason: red if the value belongs to an account or only a new sign-up helps, yellow if the
-    /// person must correct an answer or request a new code, or if the mail with the code was postponed.
+    /// The colour of the reason: red if an account uses or reserves the value, or if only a new sign-up helps; yellow
+    /// if the person must correct an answer or request a new code, or if the mail with the code was postponed.
     fileprivate var paint: Paint {
         switch self {
         case .missing, .notAnswered, .noCode, .codeNotGiven, .codeWaiting, .sealed: .plain

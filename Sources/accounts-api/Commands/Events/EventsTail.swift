@@ -43,7 +43,7 @@ extension EventCommands {
             }
         }
 
-        /// Prints the events, until the reader of the output closes it.
+        /// Prints the events until the reader of the output closes the output, or the task is cancelled.
         private static func follow(_ tail: EventTail, asJSON: Bool) async throws {
             var tail = tail
             for await _ in Ticks(every: .seconds(1)) {

@@ -54,11 +54,12 @@ extension FlowCommands {
     }
 }
 
-/// A difference between two flows: a field with its rules, or a rule of the flow.
+/// A difference between two flows: in a field, in a rule of the flow, or in the order of the fields.
 struct FlowChange: Equatable {
-    /// Such as `draft.idle` or `limits.starts`, or the step and the field, as in `contact.phone`.
+    /// The name of a rule, such as `draft.idle` or `limits.starts`; the names of a step and a field, such as
+    /// `contact.phone`; or `fields` for the order of the fields.
     let name: String
-    /// The rules in each of the two flows; nil if the flow lacks the field.
+    /// The rules in each of the two flows; nil for a field that the flow lacks.
     let old, new: String?
 
     static func all(from old: Flow, to new: Flow) -> [FlowChange] {
@@ -171,7 +172,7 @@ extension FlowImpact {
 }
 
 extension FlowImpact.Affected {
-    /// A line for each id, and one that tells how many others there are.
+    /// A line for each id. If there are more sign-ups than ids, the line at the end says how many others there are.
     fileprivate var lines: [String] {
         ids.map { "  \($0)" } + (count > ids.count ? ["  … and \(counted(count - ids.count, "other"))"] : [])
     }

@@ -38,7 +38,7 @@ extension KeyCommands {
                 print(JSON.object(counts + rest).text)
             } else {
                 let texts = counts.map { name, count in
-                    // Of "addresses", the singular lacks two letters.
+                    // The singular of "addresses" is two letters shorter than the plural.
                     count == 1 ? "1 \(name.dropLast(name.hasSuffix("sses") ? 2 : 1))" : "\(count) \(name)"
                 }
                 print("re-encrypted \(texts.joined(separator: ", "))")

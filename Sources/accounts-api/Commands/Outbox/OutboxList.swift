@@ -73,7 +73,8 @@ extension OutboxRow {
         )
     }
 
-    /// The masked address; nil if the mail has none any more.
+    /// The address, masked unless it is revealed, or `sealed` if it cannot be decrypted; nil if the mail is delivered
+    /// or dead.
     var shownRecipient: String? { recipient ?? (isSealed ? "sealed" : nil) }
 
     /// The time of the next attempt; nil if there is none, because the mail is delivered or dead.

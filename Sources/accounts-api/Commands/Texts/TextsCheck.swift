@@ -45,7 +45,8 @@ extension TextCommands {
             return (["\(path) is valid: \(counted(texts.count, "text"))"] + notes + gapNotes).joined(separator: "\n")
         }
 
-        /// The texts of the built-in flow that a language of the file does not translate although it translates others.
+        /// The errors about texts of the built-in flow that a language of the file does not translate, although this
+        /// language translates other texts of the flow.
         private static func untranslated(_ texts: TextsFile) -> [String] {
             guard let flow = try? Flow.standard(among: texts.languages) else { return [] }
             return flow.gaps.map(\.description)

@@ -27,7 +27,7 @@ extension TextCommands {
             print(Self.joined([Language.builtInFiles[index]]))
         }
 
-        /// One file with the languages of these files.
+        /// Returns the text of one file with the languages of these files.
         private static func joined(_ files: [String]) -> String {
             let start = "\nlanguages:\n"
             let languages = files.map { file in
@@ -39,7 +39,7 @@ extension TextCommands {
 }
 
 extension String {
-    /// The text without the characters at its end for which the condition holds.
+    /// Returns the text without the characters at its end that meet the condition.
     fileprivate func dropLast(while condition: (Character) -> Bool) -> Substring {
         self[..<(lastIndex { !condition($0) }.map(index(after:)) ?? startIndex)]
     }
