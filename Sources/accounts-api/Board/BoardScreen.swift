@@ -40,7 +40,7 @@ struct BoardScreen {
     var size: (columns: Int, lines: Int)
     /// A message that is shown until the next key; nil if there is none.
     var notice: String?
-    /// The reason why the last update of the board failed; nil if it succeeded.
+    /// The reason why the latest update of the board failed; nil if it succeeded.
     var updateError: String?
     /// The board with the drafts that match the filter.
     private(set) var board: DraftBoard
@@ -248,8 +248,8 @@ struct BoardScreen {
     }
 
     /// The number of sign-ups, and the counts of the columns that do not fit on the screen. While a text that does not
-    /// fit covers the board, says which of its lines are on the screen instead. If the last update failed, begins with
-    /// the time of the last successful one.
+    /// fit covers the board, says which of its lines are on the screen instead. If the latest update failed, begins
+    /// with the time of the latest successful update.
     private var header: String {
         let time = updateError == nil ? "" : "not updated since \(updatedAt.timeOfDay): "
         if !pages.isEmpty {

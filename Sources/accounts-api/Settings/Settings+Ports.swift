@@ -3,8 +3,8 @@ import NIOCore
 
 extension Settings {
     /// Waits until the server can listen on its ports, because a server that it replaces may not have closed them yet.
-    /// Throws if an obstacle is not temporary, or remains after the last attempt, so that the server fails before it
-    /// starts anything.
+    /// Throws if an obstacle is not temporary, or remains after all attempts, so that the server fails before it starts
+    /// anything.
     ///
     /// - Parameters:
     ///   - attempts: the maximum number of attempts; at least one.
