@@ -26,7 +26,7 @@ static inline void argon2_free_nothing(uint8_t *memory, size_t size) {
 }
 
 /* Computes Argon2id, version 0x13, on the calling thread, in a buffer of `size` bytes. `memory` is in KiB.
-   Returns ARGON2_OK or a negative code: ARGON2_MEMORY_ALLOCATION_ERROR if the buffer is too small. */
+   Returns ARGON2_OK or a negative code, such as ARGON2_MEMORY_ALLOCATION_ERROR if the buffer is too small. */
 static inline int argon2id_within(
     void *buffer, size_t size, uint32_t memory, uint32_t iterations, uint32_t lanes,
     const void *password, size_t password_length, const uint8_t *salt, size_t salt_length,

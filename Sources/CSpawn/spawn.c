@@ -102,7 +102,7 @@ int confine_to_computing(void) {
     struct sock_fprog program = {sizeof rules / sizeof *rules, rules};
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return -1;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return -1;
-    // Confines all threads. If that system call is not permitted, confines only this thread, which does all the work.
+    // Confines all threads. If seccomp(2) fails, confines only this thread, which does all the work.
     if (syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0) return 0;
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 #else

@@ -1,5 +1,5 @@
 // What the build knows of the sources.
 
-/// The commit of a release, such as `4be1ac2d90f1`, or `git3.4be1ac2d90f1` for the third commit after the tag of its version;
-/// empty in any other build.
+/// The environment variable `COMMIT` of the build, such as `4be1ac2d90f1`. For a release of the third commit after the
+/// tag of its version, it is `git3.4be1ac2d90f1`. Empty if the variable was not set.
 const char *source_commit(void);

@@ -33,15 +33,16 @@ int await_process(int process);
 /// - Returns: 0, or -1 with `errno`.
 int reap_process(int process, struct ending *ending);
 
-/// Restricts the process to computing, allocating and freeing memory, reading and writing open descriptors, and
-/// exiting. All other system calls fail (seccomp(2)), and so does the allocation of executable memory. The kernel kills
-/// the process when the thread that started it ends.
+/// Restricts the process to computing, allocating and freeing memory, reading and writing open descriptors, waiting for
+/// locks, reading the clock, getting random numbers, and exiting. Other system calls fail (seccomp(2)), and so does the
+/// allocation of executable memory. The kernel kills the process when the thread that started it ends.
 ///
-/// - Returns: 0, or -1 with `errno`, for example if the system does not support this.
+/// - Returns: 0, or -1 with `errno`, for example if the kernel does not support seccomp.
 int confine_to_computing(void);
 
 /// Makes the kernel write no core dump of this process, and keeps processes of the same user from reading its memory
-/// (PR_SET_DUMPABLE in prctl(2)). A program that this process starts is not affected.
+/// (PR_SET_DUMPABLE in prctl(2)). A program that this process starts inherits the limit for core dumps (RLIMIT_CORE),
+/// but not the protection from reading.
 ///
 /// - Returns: 0, or -1 with `errno`.
 int forbid_dumps(void);
