@@ -3,7 +3,7 @@ import Foundation
 import Logging
 
 /// Writes each record to standard error as one line: a JSON object, or text for a terminal. In text, the message must
-/// have no line break; values are quoted.
+/// have no line break. Metadata values that are strings are quoted, with escaped line breaks.
 struct LineLogger: LogHandler {
     let isJSON: Bool
     var logLevel: Logger.Level
@@ -17,7 +17,7 @@ struct LineLogger: LogHandler {
     }
 
     func log(event: LogEvent) {
-        // The line of the server about its start says more than that of Hummingbird.
+        // Drops the lines of Hummingbird about its start and stop, because the command `serve` logs both itself.
         if event.source == "HummingbirdCore", event.level == .info, logLevel > .debug { return }
         let own = event.metadata ?? [:]
         // Hummingbird adds an id of its own. The records of requests have `request_id`, which clients see, too.
@@ -43,7 +43,7 @@ struct LineLogger: LogHandler {
         _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
-    /// `Int`, `UInt` and `Double` are numbers; everything else is text, and so is a `UInt` above `Int.max`.
+    /// Converts `Int`, `UInt` and `Double` to numbers, and everything else to text, also a `UInt` above `Int.max`.
     private static func json(_ value: Logger.MetadataValue) -> JSON {
         switch value {
         case .stringConvertible(let number as Int): .integer(number)

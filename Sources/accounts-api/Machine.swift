@@ -1,9 +1,9 @@
 import Foundation
 
-/// The name of the machine, and the resources that this process may use: those of the machine, or the limits of its
-/// control group (cgroup v2).
+/// The name of the machine, and the resources that this process may use: those of the machine, or less if the root of
+/// `/sys/fs/cgroup` has lower limits (cgroup v2), as in a container. Limits of a systemd unit are not read.
 enum Machine {
-    /// Such as `web-1`; in a container, the name of the container. Nil if the machine has no name.
+    /// The host name, such as `web-1`; in a container, that of the container. Nil if the host has no name.
     static var name: String? {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { room in
             room.initialize(repeating: 0)
@@ -29,15 +29,15 @@ enum Machine {
         try? String(contentsOfFile: "/sys/fs/cgroup/\(name)", encoding: .utf8)
     }
 
-    /// Reads `200000 100000`: microseconds of processor time per period, and the period. Nil for `max`, which means no
-    /// limit.
+    /// Reads a text such as `200000 100000`: the microseconds of processor time in each period, and the length of the
+    /// period. Returns their quotient, rounded up. Nil for `max`, which means no limit, or if the text is malformed.
     static func cores(allowedBy text: String) -> Int? {
         let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
         guard numbers.count == 2, numbers[0] > 0, numbers[1] > 0 else { return nil }
         return (numbers[0] + numbers[1] - 1) / numbers[1]
     }
 
-    /// Reads a number of bytes. Nil for `max`, which means no limit.
+    /// Reads a number of bytes. Nil for `max`, which means no limit, or if the text is malformed.
     static func memory(allowedBy text: String) -> Int? {
         Int(text.prefix { !$0.isNewline })
     }

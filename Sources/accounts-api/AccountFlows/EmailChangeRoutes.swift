@@ -25,8 +25,9 @@ struct EmailChangeRoutes: Sendable {
         return answer
     }
 
-    /// Starts a change. Throws if the browser has a draft of another change that this server cannot read now, because the
-    /// new cookie would replace the one that opens it.
+    /// Starts a change. Throws if the session was not confirmed recently. Also throws if the browser has a draft of an
+    /// earlier change that this server cannot read or decrypt now: the new cookie would replace the cookie of that
+    /// draft.
     func begin(
         _ request: Request,
         _ session: AccountSession,
@@ -110,8 +111,8 @@ extension Operation.Act {
 extension Pages {
     /// Asks whether to bring the old address back.
     ///
-    /// - Parameter problem: the problem with the form when it was sent; nil if it was not sent yet. If the link does not
-    ///   work any more, the page says so and has no form.
+    /// - Parameter problem: the reason why the sent form was refused; nil if the form was not sent yet. If the reason
+    ///   is that the link does not work any more, the page says so and has no form.
     func undo(after problem: Problem? = nil, in language: Language) -> Page {
         if problem?.refusalCodes.contains(Refusal.Code.codeExpired.rawValue) == true {
             var page = FormPage(title: .undoTitle, text: [.undoOver], action: "", next: (.signIn, "/sign-in"))

@@ -2,8 +2,8 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// Lists the events that an application's webhook is sent, for example after a gap, or to check whether it has received
-/// all of them.
+/// Lists the events of the types that an application has chosen for its webhook. With the list, the application can
+/// fill a gap, or check whether the webhook has received all events.
 struct EventRoutes: Sendable {
     let applications: ApplicationRegistry
     let database: Database

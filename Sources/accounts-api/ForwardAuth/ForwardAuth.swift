@@ -28,7 +28,7 @@ struct ForwardAuthHosts: Sendable {
 
     /// Returns the URL if a person may be sent there after signing in; nil for any other text.
     ///
-    /// The URL must have at most 2000 bytes, the right scheme, exactly the name of one of the hosts, and only
+    /// The URL must have at most 2000 bytes, the scheme of `PUBLIC_URL`, exactly the name of one of the hosts, and only
     /// characters of a URI. So it has no user name, backslash or space that could make a browser find another host than
     /// this function.
     func allowed(_ url: String) -> String? {

@@ -10,7 +10,7 @@ struct ForwardAuthRoutes: Sendable {
     let publicURL: String
     /// The cookie with the token of the session.
     let cookie: TokenCookie
-    /// The names of all cookies of the service. Applications do not get them.
+    /// The names of all cookies of the service. Applications do not get these cookies.
     let ownCookies: Set<String>
 
     @Sendable func check(_ request: Request, _ context: RequestScope) async throws -> Answer {
@@ -20,9 +20,9 @@ struct ForwardAuthRoutes: Sendable {
         return try await answer(asked, context)
     }
 
-    /// Answers with the person of the session. Reads the session in one round trip to the database, and writes nothing.
-    /// If the flow requires an authenticator app and the session has only one factor, also reads whether the account
-    /// has an app. Only the signed header may come from an earlier request.
+    /// Answers with the person of the session. Reads the session in one round trip to the database, and does not record
+    /// that the session is in use. If the flow requires an authenticator app and the session has only one factor, also
+    /// reads whether the account has an app. Only the signed header `X-Identity` may be that of an earlier answer.
     private func answer(_ asked: ForwardedRequest, _ context: RequestScope) async throws -> Answer {
         guard forwardAuth.hosts.contains(asked.host) else {
             throw Problem(.notFound, "The host that the proxy asks about is not in FORWARD_AUTH_HOSTS.")
@@ -86,8 +86,8 @@ struct ForwardAuthRoutes: Sendable {
     /// The lifetime of the signed header. For up to 30 seconds, the service answers with the same header again.
     private static let lifetime = Duration.seconds(60)
 
-    /// The answer about a person who is not signed in, or whose session is not enough. Only a navigation is sent to
-    /// another page, because a script would get that page in place of its data.
+    /// The answer about a person who is not signed in, or whose session is not enough. Only the answer to a navigation
+    /// has a `Location`, because a script would get the page at that URL in place of its data.
     ///
     /// - Parameter page: the page on which the person solves the problem.
     private func signedOut(

@@ -15,8 +15,9 @@ struct ForwardedRequest {
     /// The cookies of the request, each as `name=value`.
     let cookies: [String]
 
-    /// Reads `X-Original-URL` and `X-Original-Method` of nginx, or the headers `X-Forwarded-` of other proxies. Returns
-    /// nil if the headers name no host, or if `X-Original-URL` has another scheme than http and https.
+    /// Reads `X-Original-URL` and `X-Original-Method` of nginx, or `X-Forwarded-Host`, `X-Forwarded-Uri` and
+    /// `X-Forwarded-Method` of other proxies. Returns nil if both `X-Original-URL` and `X-Forwarded-Host` are missing,
+    /// or if `X-Original-URL` has another scheme than http and https.
     init?(_ headers: HTTPFields) {
         let method: String?
         if let url = headers[.originalURL] {
