@@ -16,7 +16,7 @@ struct BodyReader: RouterMiddleware {
     let secretMembers: Set<String>
     /// False if the body may be empty.
     var isRequired = true
-    /// Whether the body may be a form with files. It may contain files only if the step has an image field.
+    /// Whether the body may be a form with files. For a step without an image field, such a body is refused anyway.
     var takesFiles = false
 
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
@@ -107,7 +107,7 @@ struct BodyReader: RouterMiddleware {
     )
     private static let types = BodyType.allCases.map(\.rawValue).joined(separator: ", ")
 
-    /// Throws if `Content-Encoding` names a coding such as gzip, because a small body could expand to any size.
+    /// Throws if `Content-Encoding` names any coding but `identity`, because a small body could expand to any size.
     ///
     /// - Parameter types: the media types that the route accepts, for the field `Accept` of the answer.
     static func refuseContentCoding(in headers: HTTPFields, accept types: String) throws {

@@ -1,8 +1,9 @@
 import HTTPTypes
 import Hummingbird
 
-/// Answers the CORS preflight requests of browsers for the sites in `ALLOWED_ORIGINS` and for applications (Fetch Standard,
-/// “CORS-preflight fetch”). It runs inside the middleware that adds headers, so that this answer has them too.
+/// Answers the CORS preflight requests of browsers for the sites in `ALLOWED_ORIGINS` and for applications (Fetch
+/// Standard, “CORS-preflight fetch”). ``CORS`` and ``SecurityHeaders`` run outside this middleware, so they add their
+/// headers to its answers too.
 struct CORSPreflight: RouterMiddleware {
     let allowedOrigins: Set<String>
     let applications: ApplicationCORS
@@ -10,8 +11,8 @@ struct CORSPreflight: RouterMiddleware {
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         guard request.method == .options, request.headers[.accessControlRequestMethod] != nil,
             let origin = request.headers[.origin],
-            // At this path, a proxy asks about a preflight request for an application. It would take an answer of this
-            // middleware as permission.
+            // At this path, a proxy asks about a preflight request for an application. The proxy would take an answer
+            // of this middleware as permission.
             !request.uri.path.hasPrefix(ForwardAuthRoutes.prefix)
         else { return try await next(request, context) }
         if let access = applications.access(of: request, at: context.endpointPath) {

@@ -2,8 +2,8 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// Refuses, by the headers alone, a body that cannot be an image. ``PhotoRoutes`` reads the image after the draft is
-/// found and the step is known to be writable.
+/// Refuses a body that cannot be an image, by the headers of the request alone. ``Uploads`` reads the image later, when
+/// the draft is found and the step is known to be writable.
 struct ImageCheck: RouterMiddleware {
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         let types = ImageField.types.joined(separator: ", ")

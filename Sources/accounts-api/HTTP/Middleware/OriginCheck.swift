@@ -2,8 +2,9 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// Refuses a state-changing request that another site has made the browser send with the person's cookie (OWASP Cheat
-/// Sheet on CSRF: Fetch Metadata, then the origin). Needs the credentials that ``TokenReader`` reads.
+/// Refuses a state-changing request that another site has made a browser send (OWASP Cheat Sheet on CSRF: Fetch
+/// Metadata, then the origin). Exceptions are the sites in `ALLOWED_ORIGINS`, and requests with a bearer token and no
+/// cookie. Needs the credentials that ``TokenReader`` reads.
 struct OriginCheck: RouterMiddleware {
     /// The origin of `PUBLIC_URL`.
     let publicOrigin: String

@@ -3,8 +3,9 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// Converts every error that reaches it to a problem, and answers in the language and the representation of the client.
-/// Only pages that show a form again catch errors earlier.
+/// Converts every error that reaches it to a problem, and answers in the language of the draft or of the client, and in
+/// the representation of the client. Some handlers answer errors themselves, such as pages that show a form again, and
+/// the handlers for applications.
 struct ProblemMiddleware: RouterMiddleware {
     let publicURL: String
     /// All flows. The first one also answers errors at paths that belong to no flow.
@@ -25,12 +26,13 @@ struct ProblemMiddleware: RouterMiddleware {
         var response = try await PageRequest.$current.withValue(PageRequest(request)) {
             try await respond(request, context, next)
         }
-        // The following pages have the language, too.
+        // Keeps the language for the following pages.
         if let named, named != kept { response.headers.append(languages.cookie.set(named.tag)) }
         return response
     }
 
-    /// The language that an application has asked for, or that the client prefers; by default the first one of the flow.
+    /// The language that an application has asked for, or that the client prefers; by default the first language of the
+    /// flow.
     private func language(of request: Request) -> Language {
         ReturnTargets(hosts: nil, provider: sites[0].provider).language(of: request)
             ?? Language.negotiated(request.headers[.acceptLanguage], among: languages.languages)

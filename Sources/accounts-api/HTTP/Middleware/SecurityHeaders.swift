@@ -3,7 +3,8 @@ import Hummingbird
 
 /// Adds the headers of every answer of the public listener: restrictions for browsers, and no caching by default.
 struct SecurityHeaders: RouterMiddleware {
-    /// The fields that are the same in every answer.
+    /// The fields that every answer gets with the same values. ``ApplicationCORS`` replaces one of them in answers
+    /// that scripts of applications or of all sites may read.
     private let constant: [HTTPField]
 
     init(publicURL: String) {
@@ -29,7 +30,7 @@ struct SecurityHeaders: RouterMiddleware {
     }
 
     func add(to headers: inout HTTPFields) {
-        // An answer with `Cache-Control` is the same for every client, so it needs no `Vary`.
+        // An answer that sets `Cache-Control` itself does not depend on the request headers in `vary`.
         if headers[.cacheControl] == nil {
             headers[.cacheControl] = "no-store"
             headers[.vary] = headers[.vary].map { "\($0), \(Self.vary)" } ?? Self.vary

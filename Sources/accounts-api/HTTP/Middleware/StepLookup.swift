@@ -16,8 +16,8 @@ struct StepLookup: RouterMiddleware {
     }
 }
 
-/// Sets the first step as the step of a request with which a page starts a draft, because the page may send the answers
-/// to it along.
+/// Sets the first step as the step of a request with which a page starts a draft, because the request may also have the
+/// answers to that step.
 struct FirstStepLookup: RouterMiddleware {
     /// Nil if the first page has no form of a step.
     let step: Step?
