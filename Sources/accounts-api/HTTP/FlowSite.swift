@@ -12,10 +12,10 @@ struct FlowSite: Sendable {
     let sessions: Sessions?
     /// The OpenID provider; nil if the service has no applications.
     let provider: Provider?
-    /// The hosts to which a person may return; nil if no proxy asks who people are.
+    /// The hosts to which a person may return; nil if forward authentication is not configured.
     let hosts: ForwardAuthHosts?
-    /// The URL to which the last page of a sign-up leads, unless it leads back to an application. If nil, the page
-    /// leads to the account.
+    /// The URL to which the last page of a sign-up leads, unless it leads back to an application or to a page behind a
+    /// proxy. If nil, the page leads to the account.
     let afterSignupURL: String?
 
     /// - Parameter isSecure: whether `PUBLIC_URL` begins with `https://`.

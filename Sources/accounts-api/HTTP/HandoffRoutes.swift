@@ -76,8 +76,8 @@ struct HandoffRoutes: Sendable {
             isPage: context.representation == .page,
             in: context.language
         )
-        // Throws if the draft of the request's token cannot be read or decrypted now. The new cookie would replace the
-        // one that opens it.
+        // Throws if the draft of the request's token cannot be read or decrypted now, because the new cookie would
+        // replace the cookie of that draft.
         _ = try await signupRoutes.openDraft(of: context.credentials.token(of: Draft.self))
         let (draft, token) = try await signups.from(context.network).resume(body.link, openedBy: body.opening)
         return representations.answer(draft, with: token, isBearer: body.isBearer, cookie: cookie, status: .ok)

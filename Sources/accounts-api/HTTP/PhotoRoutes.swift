@@ -8,7 +8,7 @@ struct PhotoRoutes: Sendable {
     let signups: Signups
     let uploads: Uploads
 
-    /// Shows the photo of the draft.
+    /// Shows the photo in the image field of the draft.
     @Sendable func show(_ request: Request, _ context: FieldContext) async throws -> Response {
         if context.draft.account != nil { throw Problem.committed(in: .signup) }
         guard let photo = try await signups.photo(in: context.field, of: context.draft) else {

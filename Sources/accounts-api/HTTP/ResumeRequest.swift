@@ -4,7 +4,8 @@ import Accounts
 struct ResumeRequest {
     let isBearer: Bool
     let link: Token<Draft>
-    /// A random text of the client, with which it can repeat the request if it loses the answer; nil if it sends none.
+    /// A random text that the client has chosen. If the answer is lost, the client can repeat the request with the same
+    /// text. Nil if the body has no such text.
     let opening: LinkOpening?
 
     /// - Parameter isPage: whether the body is the form of the page, which has `confirmed` in place of `attempt`. The

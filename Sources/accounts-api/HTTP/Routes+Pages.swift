@@ -2,8 +2,8 @@ import Accounts
 import Hummingbird
 import Logging
 
-/// The same routes for browsers. A problem that the person can solve is shown on the page with the form;
-/// ``ProblemMiddleware`` answers every other error.
+/// The answers of the routes of a flow to browsers, as pages. A problem that the person can solve is shown on the page
+/// with the form; ``ProblemMiddleware`` answers every other error.
 extension FlowSite {
     var handoff: HandoffRoutes {
         HandoffRoutes(
@@ -60,7 +60,8 @@ extension FlowSite {
         if act == .show, purpose != .emailChange, let url = pages.returnURL(in: request) {
             let isOver = draft.account != nil
             if isOver || draft.values.returnURL != url {
-                // The last page of a committed draft would not lead to the URL.
+                // A committed draft keeps its destination, so its last page may lead elsewhere. The first page starts
+                // another draft, which leads to the URL.
                 let page =
                     isOver
                     ? pages.first(request, notice: nil, in: language)
@@ -76,8 +77,8 @@ extension FlowSite {
         }
         do {
             var answer = try await handle(request, context)
-            // The next person at this browser must not see whose account it is, and after a sign-out wants a sign-up of
-            // their own.
+            // Without a session of the account, another person may use this browser by now, who must not see the
+            // account. If the commit has started a session, that session has ended, so this person gets the first page.
             if act == .show, let account = draft.account, await !isSignedIn(request, as: account) {
                 if purpose == .signup, signups.flow.signIn.startsSessionAtCommit {
                     return pages.response(pages.first(request, notice: nil, in: language), in: language)
@@ -94,7 +95,7 @@ extension FlowSite {
         }
     }
 
-    /// Whether the request has a session of that account.
+    /// Whether the request has the cookie of a live session of the account.
     private func isSignedIn(_ request: Request, as account: ID<Account>) async -> Bool {
         guard let sessions,
             let token = sessionCookies.session.values(in: request.headers).first.flatMap({ Token<AccountSession>($0) }),

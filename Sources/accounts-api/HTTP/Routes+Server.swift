@@ -40,8 +40,8 @@ extension Routes {
     }
 }
 
-/// The handlers of Hummingbird, with a ``ConnectionGuard`` between the HTTP parser and the handler that converts its
-/// requests.
+/// The channel handlers of Hummingbird, with a ``ConnectionGuard`` between the HTTP parser and the handler that
+/// converts the parsed requests to the types of HTTPTypes.
 private struct GuardedChannel: ServerChildChannel {
     let http: HTTP1Channel
     let makeGuard: @Sendable () -> ConnectionGuard

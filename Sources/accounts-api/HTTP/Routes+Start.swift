@@ -6,7 +6,7 @@ import Hummingbird
 struct FirstFormBody {
     /// The control that marks such a form. No field can have this name, because it has a dot.
     static let formName: FieldName = "start.form"
-    /// Beside the answers, the form has the members of a ``StartRequest``.
+    /// The names of the members for ``start``. The other members of the form are answers.
     static let startNames: Set<FieldName> = ["locale", "request", FieldName(ReturnTarget.name)]
 
     let form: FirstForm
@@ -14,7 +14,7 @@ struct FirstFormBody {
     /// The answers to the step.
     let answers: Answers
 
-    /// Returns nil if the body is not that of such a form.
+    /// Returns nil if the body has no text in ``formName``. Throws if ``StartRequest`` refuses a member.
     init?(_ body: Answers, in language: Language, of languages: [Language]) throws {
         guard let text = body[Self.formName]?.json?.string else { return nil }
         form = FirstForm(text) ?? FirstForm()
@@ -28,9 +28,9 @@ struct FirstFormBody {
 }
 
 extension FlowSite {
-    /// Starts a draft. If the page sends the answers to the first step along, submits them to the draft in the same
-    /// request. The draft is started first, so that the answers pass the same limits and validation as
-    /// those of any step.
+    /// Starts a draft, or continues the open one. If the request also has the answers to the first step, submits them
+    /// to the draft. The draft is started first, so that these answers pass the same limits and validation as those to
+    /// any step.
     func startPage(
         _ request: Request,
         _ context: RequestScope,

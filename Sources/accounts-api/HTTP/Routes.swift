@@ -305,8 +305,8 @@ extension Routes {
         }
     }
 
-    /// Answers all other methods at the path with 405. A browser that gets the path of a form, such as a phone that
-    /// restores its tabs, is redirected to the page of the form instead.
+    /// Answers all other methods at the path with 405. If a browser gets a path that only takes forms, for example
+    /// because a phone restores its tabs, the browser is redirected to the nearest page above the path instead.
     ///
     /// - Parameter pages: the paths of all pages.
     private func refuseOtherMethods(

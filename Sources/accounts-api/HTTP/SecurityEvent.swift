@@ -1,7 +1,8 @@
 import Accounts
 import Logging
 
-/// A refusal that may be a part of abuse. The log line of its request has a pseudonym of the client's network.
+/// A refusal that may be a part of abuse. The log line of the refused request has pseudonyms of the client's network
+/// and site.
 struct SecurityEvent: Sendable {
     enum Kind: String, Sendable {
         /// The problem is `forbidden-origin`, `rate-limited`, `busy` or `unavailable`.

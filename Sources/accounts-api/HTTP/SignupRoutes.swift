@@ -43,18 +43,18 @@ struct SignupRoutes: Sendable {
         return (draft, token)
     }
 
-    /// Where the person returns after the sign-up; nil if the client names no place, or one that is not allowed.
+    /// Where the person goes after the commit; nil if the client names no destination, or one that is not allowed.
     private func destination(of body: StartRequest) -> DraftDestination? {
         let authorization = body.request.flatMap { site.provider?.request(ticket: $0) }
-        // A new account cannot answer a request of an application that expects an account it knows.
+        // If the application expects a certain account, a new account cannot answer its request.
         if let authorization, site.purpose != .signup || authorization.allowsSignUp {
             return .application(authorization)
         }
         return body.returnURL.flatMap { site.hosts?.allowed($0) }.map { .page($0) }
     }
 
-    /// The draft of the token; nil if there is none or it is committed. Throws if the draft cannot be read or decrypted
-    /// now, because a new sign-up would replace the cookie that opens it.
+    /// The draft of the token; nil if there is none, or if it has ended or is committed. Throws if the draft cannot be
+    /// read or decrypted now, because the cookie of a new draft would replace the cookie of this one.
     func openDraft(of token: Token<Draft>?) async throws(FindError) -> Draft? {
         guard let token else { return nil }
         do throws(FindError) {
@@ -82,8 +82,8 @@ struct SignupRoutes: Sendable {
 
     @Sendable func cancel(_ request: Request, _ context: DraftContext) async throws -> Answer {
         try await signups.cancel(context.draft, at: request.expectedRevision(of: context.draft))
-        // Pages have `no-store`, but browsers keep some of them in memory for the back button. The storage may have typed
-        // answers. Cookies are not cleared: one of them may be of a session.
+        // Pages have `no-store`, but browsers keep some of them in memory for the back button. The storage may have
+        // typed answers. Other cookies are not cleared, because one of them may belong to a session.
         return Answer(
             status: .noContent,
             headers: [.setCookie: cookie.clear.value, .clearSiteData: "\"cache\", \"storage\""]
@@ -107,8 +107,9 @@ struct SignupRoutes: Sendable {
 
     @Sendable func submit(_ request: Request, _ context: StepContext) async throws -> Answer {
         var answers = context.answers
-        // The code of another address must not count as a guess at the code of this one. The draft is read before this
-        // check, and a guess is counted only at the code that it was read with.
+        // The form may be for an earlier address. Its code must not count as a guess at the code of the current
+        // address. The address may still change after this check. Then the guess is not counted, because a guess counts
+        // only at the code that the draft in `context` has.
         if let mark = answers[Self.addressMark]?.json?.string {
             guard signups.isCurrent(addressMark: mark, at: context.step, of: context.draft) else {
                 if context.representation == .json {
@@ -136,7 +137,8 @@ struct SignupRoutes: Sendable {
         )
     }
 
-    /// The control of a form that says for which address its code is. No field can have this name.
+    /// The name of the control with the mark of the address to which the code of the form was mailed
+    /// (``Signups/addressMark(at:of:)``). No field can have this name, because it has a dot.
     static let addressMark: FieldName = "address.mark"
 
     @Sendable func check(_ request: Request, _ context: StepContext) async throws -> Answer {

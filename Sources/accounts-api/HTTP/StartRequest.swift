@@ -1,12 +1,12 @@
 import Accounts
 
-/// The body of a request that starts a sign-up.
+/// The body of a request that starts a draft of any flow.
 struct StartRequest {
     let isBearer: Bool
     let language: Language
     /// The ticket of an authorization request; nil if there is none.
     let request: String?
-    /// The page to which the person returns, as the client says; nil if there is none.
+    /// The URL to which the client wants the person to return, not checked yet; nil if there is none.
     let returnURL: String?
 
     /// - Parameters:

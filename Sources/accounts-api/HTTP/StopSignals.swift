@@ -2,7 +2,8 @@
 struct StopSignals {
     enum Meaning {
         case shutDown
-        /// Some programs, such as timeout(1), send a signal to the process and then to its group. Both mean the same.
+        /// A repetition of the first signal. Some programs, such as timeout(1), send a signal to the process and then
+        /// to its group.
         case ignored
         /// End at once.
         case end

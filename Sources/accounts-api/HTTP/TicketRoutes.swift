@@ -26,8 +26,8 @@ struct TicketRoutes: Sendable {
         return site.pages.response(page, in: context.language)
     }
 
-    /// Whether the draft is for the address of the ticket and has no proved address. Then its person probably loses
-    /// nothing, because the steps after the code are still locked.
+    /// Whether the draft is probably for the address of the ticket, and has no proved address. Then the person
+    /// probably loses no answers, because the steps after the code are still locked.
     ///
     /// - Parameter address: the masked address of the ticket; nil if the ticket is invalid.
     private func hasOnlyAddress(_ draft: Draft, _ address: String?) -> Bool {
@@ -39,8 +39,8 @@ struct TicketRoutes: Sendable {
     /// because the person asks for another one.
     @Sendable func redeem(_ request: Request, _ context: RequestScope) async throws -> Answer {
         let body = try TicketRequest(context.answers, in: context.language, of: signups.flow.languages)
-        // Throws if the draft of the request's token cannot be read or decrypted now. The new cookie would replace the
-        // one that opens it.
+        // Throws if the draft of the request's token cannot be read or decrypted now, because the new cookie would
+        // replace the cookie of that draft.
         _ = try await signupRoutes.openDraft(of: context.credentials.token(of: Draft.self))
         let (draft, token) = try await signups.from(context.network).redeem(body.ticket, in: body.language)
         var answer = site.representations.answer(

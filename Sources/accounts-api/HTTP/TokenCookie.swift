@@ -2,8 +2,8 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// A cookie with a token. A client that is not a browser can send the token as a bearer token instead, but never in a
-/// URL.
+/// A cookie with a token, or with the language of ``LanguageChoice``. A client that is not a browser can send the token
+/// as a bearer token instead, but never in a URL.
 struct TokenCookie: Sendable {
     let name: String
     /// True if `PUBLIC_URL` is https; then the cookie is bound to the host and to TLS.
@@ -41,7 +41,8 @@ struct TokenCookie: Sendable {
         )
     }
 
-    /// The values of all cookies with this name. There are several only if the client made them itself.
+    /// The values of all cookies with this name. A browser sends only one if the name begins with `__Host-`; other
+    /// clients may send several.
     func values(in headers: HTTPFields) -> [String] {
         let start = "\(name)=".utf8
         // Bytes, because `Character` is several times slower.
@@ -66,7 +67,7 @@ struct TokenCookie: Sendable {
 }
 
 extension TokenCookie {
-    /// The lifetime of the sign-up's cookie after the commit. In this time the person can read the last page, and
-    /// repeat a commit whose answer was lost. Later, another person at the same browser does not see the account.
+    /// The lifetime of a draft's cookie after the commit. In this time the person can read the last page, and repeat a
+    /// commit whose answer was lost. Later, another person at the same browser does not see the account.
     static let lifetimeAfterCommit = Duration.seconds(900)
 }

@@ -14,7 +14,8 @@ struct TokenTransport {
         isBearer = transport == "bearer"
     }
 
-    /// The language in the member `locale`; nil if there is none or it is not among these.
+    /// Returns the language in the member `locale`; nil if there is no such member, or if no language fits it. Adds a
+    /// refusal if the member is not a string.
     mutating func locale(of body: Answers, among languages: [Language]) -> Language? {
         let locale = body["locale"].map { $0.json ?? false } ?? .null
         if locale != .null, locale.string == nil {

@@ -9,8 +9,8 @@ struct Uploads: Sendable {
     /// Limits the uploads of each client. A further upload is refused as `busy`, so that one client does not delay the
     /// others.
     private let all = ConcurrencyLimiter(perClient: 4)
-    /// Limits the uploads that are larger than other bodies may be, because each needs about 10 MiB of memory while it
-    /// is read. A /48 of IPv6 may be one client, so it gets at most half of the slots.
+    /// Limits the uploads that are larger than other bodies may be, because each needs about 10 MiB of memory for an
+    /// image while it is read. A /48 of IPv6 may be one client, so it gets at most half of the slots.
     private let large = ConcurrencyLimiter(8, perClient: 2, perBlock: 4)
 
     init(signups: Signups) {
@@ -46,8 +46,8 @@ struct Uploads: Sendable {
         }
     }
 
-    /// Does the same for a request that changes an account, without a check of the step. If the body is not a form with
-    /// files, calls `handle` at once, because ``BodyReader`` has read it.
+    /// Like ``withAnswers(in:of:_:handle:)``, for a request about the account of a session, without a check of the
+    /// step. If the body is not a form with files, calls `handle` at once, because ``BodyReader`` has read the body.
     func withAnswers<Value>(
         of request: Request,
         _ context: SessionContext,
@@ -61,7 +61,8 @@ struct Uploads: Sendable {
         }
     }
 
-    /// Like ``withAnswers(in:of:_:handle:)``, for the form of the first step, which starts a draft.
+    /// Like ``withAnswers(in:of:_:handle:)``, for the form of the first step, which starts a draft. Does not check the
+    /// step.
     func withAnswers<Value>(
         in form: FormWithFiles,
         of request: Request,
