@@ -3,7 +3,8 @@ import Foundation
 import Hummingbird
 
 /// An address or a username that is filled in on the first page or on a page of the sign-in. It comes from the link to
-/// the page, so it is only shown: nothing is stored, sent or looked up until the person sends the form.
+/// the page or from an application, so it is only shown: nothing is stored, sent or looked up until the person sends
+/// the form.
 struct AddressHint {
     let text: String
 
@@ -19,7 +20,7 @@ struct AddressHint {
         self.text = text
     }
 
-    /// The text for a query.
+    /// The text, percent-encoded for a query.
     var encoded: String { text.addingPercentEncoding(withAllowedCharacters: ReturnTarget.unreserved) ?? "" }
 
     /// - Parameter authorization: the request of an application. Its hint is used only if the query has none.

@@ -1,8 +1,8 @@
 import Accounts
 import Synchronization
 
-/// Limits the number of concurrent operations, in total and for each client: for its IPv4 address, or for its /64, /56 and
-/// /48 of IPv6.
+/// Limits the number of concurrent operations, in total and for each client: for its IPv4 address, or for its /64, /56
+/// and /48 of IPv6.
 final class ConcurrencyLimiter: Sendable {
     private let maximum, maximumPerClient, maximumPerBlock: Int
     private let acquired = Mutex<(total: Int, byBlock: [Network.Block: Int])>((0, [:]))

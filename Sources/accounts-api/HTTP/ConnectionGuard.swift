@@ -7,7 +7,7 @@ import NIOHTTP1
 /// Refuses requests without a valid `Host`. The HTTP server itself answers some requests before they reach the router;
 /// this handler replaces those answers by problems.
 ///
-/// It is the first handler after the HTTP parser, because later handlers do not see the HTTP version of a request and
+/// It is the first handler after the HTTP parser, because later handlers see neither the HTTP version of a request nor
 /// each of several `Host` fields.
 final class ConnectionGuard: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
@@ -143,7 +143,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
         case .head(let head) where !head.headers.contains(name: HTTPField.Name.requestID.rawName):
             // Every answer of the router has a request id. This one has none, so it comes from the HTTP server itself.
             let answer = refusal(problem)
-            // After an error of the parser the end of the request is unknown, so this handler does not wait for it.
+            // After an error of the parser, the HTTP server closes the connection, because the end of the request is
+            // unknown. If this handler has refused the request, it closes the connection when the request has ended.
             isClosing = refused != nil
             let hasBody = refused != .HEAD
             context.write(wrapOutboundOut(.head(answer.head)), promise: hasBody ? nil : promise)

@@ -13,7 +13,8 @@ struct RequestScope: RequestContext {
     var requestID = ""
     /// The language that the request asks for. The language of a draft takes precedence.
     var language: Language
-    /// The language that the person has chosen for the pages; nil if the browser decides.
+    /// The language in the query or the cookie of a request for a page (``LanguageChoice``); nil if neither has one,
+    /// and for other requests.
     var chosenLanguage: Language?
     /// The representation that the request prefers.
     var representation = Representation.json

@@ -19,10 +19,12 @@ struct LanguageChoice: Sendable {
     /// The cookie of the choice. It has a tag such as `ko`, and lives as long as the browser.
     static func cookie(isSecure: Bool) -> TokenCookie { TokenCookie("locale", isSecure: isSecure) }
 
-    /// `ui_locales` is the name in OpenID Connect, and has several tags, the best first.
+    /// The parameters of a query that choose the language. `ui_locales` is the name in OpenID Connect; its value has
+    /// several tags, the best first.
     static let parameters: Set<String> = ["locale", "ui_locales"]
 
-    /// The first language of the flow that the query names; nil on other pages, or if it names none.
+    /// The first language of the flow that the query of a GET or HEAD request names; nil if the query names none, or if
+    /// the path is not in ``paths``.
     func inQuery(of request: Request) -> Language? {
         guard [.get, .head].contains(request.method), paths.contains(request.uri.path), request.uri.query != nil else {
             return nil
@@ -46,7 +48,7 @@ struct LanguageRoutes: Sendable {
     let choice: LanguageChoice
     let sites: [FlowSite]
 
-    /// Below a path that proxies pass to the service already.
+    /// The path is below `/sign-in`, which proxies already pass to the service, so their configuration does not change.
     static let path = "/sign-in/language"
 
     /// Keeps the language for the pages of this browser, and for the draft on whose page it was chosen. Returns to that

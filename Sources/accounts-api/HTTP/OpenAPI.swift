@@ -47,8 +47,8 @@ struct OpenAPI {
         ["type": "apiKey", "in": "cookie", "name": .string(cookie.name)]
     }
 
-    /// The paths with their operations. An operation on steps has one path for each of its targets, because their bodies
-    /// differ. Other parameters stay, as `{name}`.
+    /// The paths with their operations. An operation on steps has one path for each step or image field of
+    /// ``targets(of:)``, because their bodies differ. Other parameters stay, as `{name}`.
     private var paths: [JSON.Member] {
         var paths: [(path: String, operations: [JSON.Member])] = []
         for operation in operations {

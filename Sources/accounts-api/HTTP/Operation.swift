@@ -11,8 +11,8 @@ struct Operation: Sendable {
     let act: Act
     /// The kind of body for each status that is not a problem.
     let responses: [HTTPResponse.Status: Shape]
-    /// The flow whose steps `:step` stands for. The operation reads the token of its drafts, unless it reads that of a
-    /// session.
+    /// The flow whose steps `:step` stands for. The operation reads the token of a draft of this flow, unless it reads
+    /// the token of a session (``readsSession``).
     let flow: FlowPurpose
     let handler: Handler
 
@@ -24,7 +24,7 @@ struct Operation: Sendable {
         let body: Body
         /// The problems of this act, in addition to those of every request.
         let problems: [Problem.Slug]
-        /// Whether the act reads or writes encrypted data, although it needs no draft.
+        /// Whether the act reads or writes encrypted data, although it needs neither a draft nor a session.
         let needsKeys: Bool
 
         init(

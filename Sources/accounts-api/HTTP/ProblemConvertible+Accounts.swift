@@ -213,8 +213,8 @@ extension RedeemError: ProblemConvertible {
 // MARK: - Problems of several errors
 
 extension ProblemContext {
-    /// Logs that no key decrypts the value, and returns a temporary problem, so that the client keeps its token: another
-    /// server, or this one after its key ring is repaired, can decrypt it.
+    /// Logs that no key decrypts the value, and returns a temporary problem, so that the client keeps its token:
+    /// another server, or this one after its key ring is repaired, can decrypt the value.
     func unreadable(_ value: Unreadable) -> Problem {
         switch value {
         case .draft(let id):
@@ -273,7 +273,7 @@ extension Problem {
         headers: [.retryAfter: "5"]
     )
 
-    /// The problem of a form with a code whose address has been replaced since the form was shown.
+    /// The problem of a form with a code, if the address in the draft was replaced after the form was shown.
     static func addressIsOther(_ current: Draft, shownAs representation: JSON) -> Problem {
         Problem(
             .staleRevision,

@@ -3,8 +3,8 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// An error that a client sees as a problem. ``ProblemMiddleware`` converts those that no handler catches; pages that show
-/// their form again convert theirs themselves.
+/// An error that a client sees as a problem. ``ProblemMiddleware`` converts the errors that no handler catches. Pages
+/// that show their form again convert their errors themselves.
 protocol ProblemConvertible: Error {
     /// The problem, or nil for an internal error, whose cause is logged but not shown to the client.
     func problem(in context: ProblemContext) -> Problem?

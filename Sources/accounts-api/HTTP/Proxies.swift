@@ -8,8 +8,9 @@ struct Proxies: Sendable {
     /// The network of the client: that of the peer or, behind trusted proxies, that of the last address in
     /// `X-Forwarded-For` that is not a trusted proxy. Any client can forge earlier addresses.
     ///
-    /// If all entries are trusted proxies, the first of them counts as the client. The search stops at an entry that is not
-    /// an address: then the proxy that has added this entry counts as the client.
+    /// If all entries are trusted proxies, the first of them counts as the client. The search stops at an entry that is
+    /// not an address: then the proxy that has added this entry counts as the client. If the peer has no IP
+    /// address, the network is ``Network/unknown``.
     func clientNetwork(_ peer: IPAddress?, _ headers: HTTPFields) -> Network {
         client(peer, headers).map { Network($0) } ?? .unknown
     }

@@ -1,7 +1,7 @@
 import Accounts
 
-/// The schemas of all bodies, as JSON Schema (2020-12), which OpenAPI 3.1 requires. The schemas of responses describe
-/// what ``Representations`` makes.
+/// The schemas of the bodies in JSON Schema (2020-12), the default dialect of OpenAPI 3.1. Most schemas of responses
+/// describe what ``Representations`` makes.
 struct Schemas {
     let flow: Flow
 
