@@ -23,8 +23,8 @@ struct LanguageChoice: Sendable {
     /// several tags, the best first.
     static let parameters: Set<String> = ["locale", "ui_locales"]
 
-    /// The first language of the flow that the query of a GET or HEAD request names; nil if the query names none, or if
-    /// the path is not in ``paths``.
+    /// The first language of the flow that the query of a GET or HEAD request names, among the first 32 tags of each
+    /// parameter. Nil if the query names none, or if the path is not in ``paths``.
     func inQuery(of request: Request) -> Language? {
         guard [.get, .head].contains(request.method), paths.contains(request.uri.path), request.uri.query != nil else {
             return nil

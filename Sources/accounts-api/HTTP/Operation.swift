@@ -157,7 +157,8 @@ struct Operation: Sendable {
         hasPages && act != .listProblems && act != .showProblem && responses[.seeOther] == nil
     }
     /// Whether ``Negotiation`` refuses a request whose `Accept` does not fit. Answers to applications and proxies,
-    /// health checks, pages and photos have only one representation, so they are not negotiated.
+    /// health checks and photos have only one representation, so they are not negotiated. Neither are operations with
+    /// a page in ``responses``.
     var isNegotiated: Bool {
         if case .application = handler { return false }
         return !act.isHealth && !responses.values.contains(.page) && act != .showPhoto && act != .showAccountPhoto
