@@ -8,14 +8,14 @@ import NIOCore
 /// The templates, style sheet and script of the pages: built in, or replaced by an operator.
 struct Assets: Sendable {
     private let templates: MustacheLibrary
-    /// Without the style of a brand.
+    /// The style sheet without the rules of a brand.
     let styleSheet: String
     private(set) var styles: Asset
     let script: Asset
     /// Nil without a brand file.
     private(set) var brand: BrandAssets?
 
-    /// - Parameter directory: a folder whose files replace the built-in files of the same names; nil for none.
+    /// - Parameter directory: a folder whose files replace the built-in files of the same names; nil to replace none.
     init(directory: String? = nil) throws(AssetsError) {
         func bytes(_ name: String, _ builtIn: [UInt8]) throws(AssetsError) -> [UInt8] {
             guard let directory else { return builtIn }
@@ -35,7 +35,7 @@ struct Assets: Sendable {
         let rules = try bytes("signup.css", PackageResources.signup_css)
         styleSheet = [properties, rules].map { text in
             let text = String(decoding: text, as: UTF8.self)
-            // A byte order mark is one only at the beginning of a file.
+            // U+FEFF is a byte order mark only at the beginning of a file, so none may stand between the joined files.
             return text.unicodeScalars.first == "\u{FEFF}" ? String(text.unicodeScalars.dropFirst()) : text
         }.joined(separator: "\n")
         styles = Self.styles(styleSheet)
@@ -69,7 +69,7 @@ struct Assets: Sendable {
         return assets
     }
 
-    /// What the server serves below `/assets`.
+    /// The files that the server serves below `/assets`.
     var files: [Asset] { [styles, script] + (brand?.files ?? []) }
 
     /// The name of the template for a field; that of a plain input if there is no template with the given name.
@@ -93,8 +93,9 @@ struct Assets: Sendable {
     /// The built-in script, which is one file for the browser and several files in the sources.
     static var builtInScript: [UInt8] { Array(joinScript(scriptParts).utf8) }
 
-    /// In the order in which the browser runs them. `page` comes first, because all others use it; a class comes after
-    /// the class that it extends; `start` comes last, because it calls the others.
+    /// The files of the script, in the order in which the browser runs them. `page` comes first, because other files
+    /// use its constants; a class comes after the class that it extends; `start` comes last, because it calls functions
+    /// of the other files.
     private static let scriptParts: [[UInt8]] = [
         PackageResources.page_js,
         PackageResources.busy_js,
@@ -114,8 +115,8 @@ struct Assets: Sendable {
         PackageResources.start_js,
     ]
 
-    /// Joins the parts without indentation, empty lines and lines that are comments, which are more than a quarter of
-    /// the parts. It does not parse JavaScript, so no string of the script may span lines.
+    /// Joins the parts, and leaves out indentation, empty lines and lines that are comments: more than a quarter of the
+    /// bytes. It does not parse JavaScript, so no string of the script may span lines.
     static func joinScript(_ parts: [[UInt8]]) -> String {
         let lines = parts.flatMap { String(decoding: $0, as: UTF8.self).split(separator: "\n") }
         let statements = lines.map { $0.drop { $0 == " " } }.filter { !$0.isEmpty && !$0.hasPrefix("//") }
@@ -124,7 +125,7 @@ struct Assets: Sendable {
 
     static var templateNames: [String] { templateFiles.map(\.name) }
 
-    /// Every file of `Templates` once; a test compares the two.
+    /// Every file of the folder `Templates` once; a test compares this list with the folder.
     static let templateFiles: [(name: String, bytes: [UInt8])] = [
         ("page", PackageResources.page_mustache), ("start", PackageResources.start_mustache),
         ("step", PackageResources.step_mustache), ("codes", PackageResources.codes_mustache),
@@ -151,8 +152,8 @@ struct Assets: Sendable {
     ]
 }
 
-/// Escapes each Unicode scalar. The escaping of the library works on characters, so it misses a `<` with a combining
-/// mark.
+/// Escapes the special characters of HTML, scalar by scalar. The escaping of the library compares whole characters, so
+/// it misses a `<` with a combining mark.
 private struct SafeHTML: MustacheContentType {
     static let name = "SAFE"
 
@@ -181,14 +182,14 @@ struct AssetsError: Error, CustomStringConvertible {
 struct Asset: Sendable {
     let path: String
     private let body: ByteBuffer
-    /// In the gzip format; nil if that saves less than a tenth, as in a font or a picture.
+    /// The file in the gzip format; nil if that does not save more than a tenth, as for a font or a PNG picture.
     private let compressedBody: ByteBuffer?
     private let type: String
     private let contentPolicy: String?
 
-    /// - Parameter contentPolicy: the Content-Security-Policy of the file; nil for that of every answer that is no page.
+    /// - Parameter contentPolicy: the Content-Security-Policy of the file; nil for the default of ``SecurityHeaders``.
     init(_ name: String, _ bytes: [UInt8], _ type: String, contentPolicy: String? = nil) {
-        // A font or a picture is not UTF-8.
+        // The digest needs text, and a font or a picture is not UTF-8.
         let digest = JSON.string(Data(bytes).base64EncodedString()).digest
         path = "/assets/\(digest.prefix(16))/\(name)"
         body = ByteBuffer(bytes: bytes)

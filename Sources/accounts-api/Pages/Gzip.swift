@@ -1,11 +1,11 @@
 internal import CZlib
 
-/// Compresses files in the gzip format (RFC 1952).
+/// Compresses files into the gzip format (RFC 1952).
 enum Gzip {
-    /// Returns the bytes in the gzip format, as small as zlib can make them.
+    /// Returns the bytes in the gzip format, compressed at the highest level of zlib.
     static func compress(_ bytes: [UInt8]) -> [UInt8] {
         var stream = z_stream()
-        // 16 more than the size of the window selects the gzip format. 8 is the usual memory level.
+        // Adding 16 to the window bits selects the gzip format. 8 is the default memory level.
         let status = deflateInit2_(
             &stream,
             Z_BEST_COMPRESSION,

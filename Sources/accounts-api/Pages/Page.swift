@@ -16,10 +16,11 @@ struct Page {
     /// What search engines show of the page.
     var description: String?
     var members: [JSON.Member] = []
-    /// The path at which GET shows this page again after a form; nil if that is the page with the form.
+    /// The path and query at which a GET shows this page again, if the page answers a submitted form; nil if the page
+    /// that contained the form does.
     var address: String?
     /// The URLs outside this service to which the answer to a form of the page may redirect. Some browsers apply
-    /// `form-action` to redirects, too, so it has the origins of these URLs, or the schemes of apps.
+    /// `form-action` to redirects, too, so the directive has the origins of these URLs, or the schemes of apps.
     var formTargets: [String] = []
 
     /// Whether the page shows something that the person cannot see again, such as a new recovery code.

@@ -7,8 +7,8 @@ struct PageRequest: Sendable {
     /// The request that is being answered.
     @TaskLocal static var current: PageRequest?
 
-    /// The path and query at which a browser gets the page again. For a POST, that of the page with the form, by
-    /// `Referer`; nil if it is not known.
+    /// The path and query at which a browser gets the page again. For a POST, they are those of the page with the form,
+    /// which `Referer` gives. Nil if they are unknown or not a ``PageAddress``.
     let address: String?
     /// Whether the request is a GET or HEAD, so that the same request gives the page again.
     let isRead: Bool
@@ -16,7 +16,7 @@ struct PageRequest: Sendable {
     init(_ request: Request) {
         isRead = [.get, .head].contains(request.method)
         // The referer of a form is usually a page of this service: the origin check refuses the forms of other sites,
-        // except those in `ALLOWED_ORIGINS`. Its host is dropped.
+        // except those in `ALLOWED_ORIGINS`. The host of the referer is dropped.
         let referer = request.headers[.referer]?.split(separator: "://", maxSplits: 1).last?.drop { $0 != "/" }
         let address = isRead ? Substring(request.uri.string) : referer
         self.address = address.flatMap { PageAddress(Self.withoutLanguage($0)) }?.text
@@ -44,8 +44,8 @@ struct PageRequest: Sendable {
 struct PageAddress {
     let text: String
 
-    /// Returns nil unless the text begins with exactly one slash and has only printable ASCII characters, at most 8,192,
-    /// without spaces and backslashes: browsers remove spaces and read a backslash as a slash.
+    /// Returns nil unless the text begins with exactly one slash and has at most 8,192 characters, all printable ASCII
+    /// except spaces and backslashes: browsers remove tabs and line breaks, and read a backslash as a slash.
     init?(_ text: String) {
         guard text.utf8.count <= 8192, text.hasPrefix("/"), !text.hasPrefix("//"),
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") })

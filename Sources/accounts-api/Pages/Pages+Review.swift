@@ -2,7 +2,7 @@ import Accounts
 import HTTPTypes
 
 extension Pages {
-    /// The review page: all answers as text, with a link to each step whose answers the person can change.
+    /// The review page: all answers as text or pictures, with a link to each step whose answers the person can change.
     ///
     /// - Parameter shown: the JSON of the review.
     func review(_ shown: JSON, of draft: Draft?, after problem: Problem? = nil, in language: Language) -> Page {

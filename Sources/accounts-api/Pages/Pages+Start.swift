@@ -10,7 +10,8 @@ extension Pages {
         }
     }
 
-    /// The first page, with the destination and the address in the query of the request.
+    /// The first page, with what the query of the request names: the authorization request of an application, the URL
+    /// to return to, and the address with which the form is filled in.
     func first(_ request: Request, notice: Word?, after problem: Problem? = nil, in language: Language) -> Page {
         let ticket = request.uri.queryParameters["request"].map { String($0) }
         let hint = AddressHint(of: request, ticket.flatMap { provider?.request(ticket: $0) })
@@ -31,14 +32,14 @@ extension Pages {
         return Answers([.init(field.name, .json(.string(hint.text)))])
     }
 
-    /// The first page, if there is no sign-up or the sign-up has ended: the form of the first step. Only sending the
-    /// form starts a sign-up, so reading the page writes nothing.
+    /// The page for a browser that has no sign-up, or whose sign-up has ended: the form of the first step, or a list of
+    /// the steps if ``firstStep`` is nil. Only sending the form starts a sign-up, so reading the page writes nothing.
     ///
     /// - Parameters:
     ///   - problem: why there is no sign-up, or why it could not start.
     ///   - answers: what the form is filled in with.
-    ///   - authorization: the ticket of the request of an application.
-    ///   - returnURL: the page behind a proxy to which the person returns after the sign-up.
+    ///   - authorization: the ticket of an authorization request; nil if no application sent the person here.
+    ///   - returnURL: the page behind a proxy to which the person returns after the sign-up; nil for none.
     func start(
         notice: Word? = nil,
         after problem: Problem? = nil,

@@ -7,8 +7,9 @@ extension Pages {
     ///
     /// - Parameters:
     ///   - shown: the JSON of the step.
-    ///   - problem: the reason if the answers were refused.
-    ///   - answers: the refused answers; passwords and codes are not shown again.
+    ///   - problem: why the answers were refused; nil if they were not.
+    ///   - answers: what the form is filled in with, such as the refused answers, but never passwords or codes; nil for
+    ///     the stored values.
     ///   - news: what has happened to the step.
     func step(
         _ shown: JSON,
@@ -66,7 +67,7 @@ extension Pages {
         // Password managers store a new password under this name.
         let name = signups.identifyingAddress(in: draft.values)
         if let name { members.append(.init("account_name", .string(name.rawValue))) }
-        // The line with the address of a sign-up has a link to cancel, too.
+        // In a sign-up, the line that shows the address already has a link to cancel.
         members.append(.init("has_cancel", .bool(name == nil || signups.flow.purpose != .signup)))
         let previous = index > 0 ? steps[index - 1].href : nil
         let back = PageRequest.current?.isFromReview == true ? signups.flow.review : previous
@@ -87,7 +88,8 @@ extension Pages {
         if let secret = shown["secret"]?.string {
             members.append(.init("secret_groups", .array(secret.inGroups(of: 4).map(JSON.string))))
         }
-        // The first step looks as it does on the page that starts the draft. Its title may not say what it is for.
+        // The first step has the same title and text as on the page that starts the draft. The title in the flow file
+        // may not say that the flow is a recovery or a change of the address.
         let introduction = index == 0 ? introduction(in: language) : nil
         if let text = introduction?.text { members.append(.init("introduction", .string(text))) }
         let offersSignIn = signups.flow.purpose == .signup && (index == 0 || shown["code_expires_at"] != nil)
@@ -95,7 +97,7 @@ extension Pages {
         if step.fields.contains(where: { $0.kind.topic == .secondFactor }) {
             members.append(.init("contact", contact(in: language)))
         }
-        // A code that takes no more guesses needs another code, or another draft.
+        // If the code takes no more guesses, the person needs another code, or another draft if this one gets no code.
         let isOver = step.fields.contains { form.isOver($0) }
         let needsLink = hasOnlyGuesses && problem?.needsTicket == true
         let needsCode = hasOnlyGuesses && !isOver && !needsLink && fields.contains { $0["is_used_up"] == true }
@@ -106,7 +108,7 @@ extension Pages {
         ]
         return Page(
             template: .step,
-            // The title of a code that was already entered must not ask for it.
+            // After the code was entered, the title must not ask for the code.
             title: introduction?.title ?? (isClosed ? step.shortTitle(in: language) : step.titles[language]) ?? "",
             status: problem?.slug.status ?? .ok,
             headers: problem?.headers ?? [:],
@@ -118,7 +120,7 @@ extension Pages {
 }
 
 extension Pages {
-    /// What the first step says in place of its title, and below it.
+    /// The texts of the first step: the title that replaces its own, nil for a sign-up, and the text below the title.
     func introduction(in language: Language) -> (title: String?, text: String) {
         let messages = language.messages
         return switch signups.flow.purpose {
@@ -175,7 +177,7 @@ private struct StepForm {
     let language: Language
     let assets: Assets
 
-    /// The address to which the code of this step was sent.
+    /// The address to which the code of this step was sent; nil if the step has no code.
     var addressOfCode: String? {
         step.fields.compactMap(\.kind.provedField).first.flatMap { draft.values.address(in: $0)?.rawValue }
     }
@@ -244,7 +246,7 @@ private struct StepForm {
 }
 
 extension JSON {
-    /// The value for a text control; null for objects and lists, which have other templates.
+    /// The value for a text control; null for anything but a string or an integer, which other templates show.
     fileprivate var asText: JSON {
         switch self {
         case .string, .integer: self

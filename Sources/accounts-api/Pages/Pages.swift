@@ -4,7 +4,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Renders the responses of a flow, which programs get as JSON, as HTML pages. ``SignInPages`` uses it, too.
+/// Renders the responses of a flow, which programs get as JSON, as HTML pages. ``SignInPages`` uses this type, too.
 struct Pages: Sendable {
     let signups: Signups
     let assets: Assets
@@ -92,7 +92,8 @@ struct Pages: Sendable {
             """
     }
 
-    /// The origin of an address, or the scheme of an app, in a form that a policy can have; nil for any other text.
+    /// Returns the source for `form-action` that permits the URL: the origin of a web address, or the scheme of a URL
+    /// that opens an app. Returns nil for any other text.
     private static func origin(_ address: String) -> String? {
         let scheme = address.prefix { $0 != ":" }
         guard scheme.utf8.allSatisfy({ $0.isASCIIAlphanumeric || "+-.".utf8.contains($0) }) else { return nil }
@@ -122,7 +123,7 @@ extension Pages {
             }
             return Self.seeOther(next ?? root, answer.headers)
         case .commit:
-            // After a sign-up, the browser goes to its last page, which has this link.
+            // After a sign-up, the browser goes to the last page of the sign-up, which has the link to continue.
             let goOn = flow.purpose == .signup ? nil : answer.json?["continue"]?["href"]?.string
             return Self.seeOther(goOn ?? flow.purpose.pathAfterCommit, answer.headers)
         case .cancel, .cancelForm:
@@ -335,7 +336,7 @@ extension Pages {
 
     /// The HTML response to a problem: a redirect to the page to continue on, or a page with the message.
     ///
-    /// - Parameter isSignedIn: whether the browser has a session; it may have ended.
+    /// - Parameter isSignedIn: whether the browser has a cookie of a session; the session may have ended.
     func response(
         to problem: Problem,
         _ request: Request,
