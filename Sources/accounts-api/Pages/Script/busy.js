@@ -1,4 +1,4 @@
-// The sign that the person waits for an answer of the server.
+// Shows, and tells screen readers, that the page waits for an answer of the server.
 
 /// In milliseconds. A shorter wait is not announced.
 const longWait = 1000;

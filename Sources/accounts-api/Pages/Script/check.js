@@ -1,7 +1,8 @@
 // Live checks: the server checks values before the step is sent.
 
-/// Lets the server check some fields and resolves to their refusals by name. If the server does not answer, no field is
-/// refused, because it checks the values again when the step is sent; `isChecked` is then false.
+/// Lets the server check the values of some fields. Resolves to the first message about each refused field, by name. If
+/// the check fails, for example without a connection, all fields are accepted with `isChecked` false: the server checks
+/// them again when the step is sent.
 async function check(...fieldsToCheck) {
   const values = Object.fromEntries(fieldsToCheck.map((field) => [field.name, field.value]));
   const { errors, written, isAnswered } = await fetchCheck(values);
@@ -75,7 +76,7 @@ function showAcceptance(field, moment) {
   showConfirmationField(field);
 }
 
-/// Checks the restored values, so that a wrong answer is marked immediately.
+/// Checks the values that the page begins with, except secrets, so that a wrong answer is marked immediately.
 async function checkFilledFields() {
   const filled = fields.filter((field) => field.liveCheck && !field.isSecret && !field.isEmpty && !field.isRefused);
   if (!filled.length) return;

@@ -1,9 +1,11 @@
-// Countdowns. They follow the server's clock, because the clock of the device may be wrong.
+// Countdowns. They follow the clock of the server if the page has a form with `data-now`, because the clock of the
+// device may be wrong.
 
 const serverIsAheadBy = form?.dataset.now ? Date.parse(form.dataset.now) - Date.now() : 0;
 const serverNow = () => Date.now() + serverIsAheadBy;
 
-/// Calls `show` with the whole seconds left, now and each time their number changes. `timeLeft` returns milliseconds.
+/// Calls `show` with the seconds left, rounded up, now and each time their number changes. `timeLeft` returns
+/// milliseconds.
 function countDown(timeLeft, show) {
   const left = timeLeft();
   show(Math.max(0, Math.ceil(left / 1000)));
@@ -48,7 +50,7 @@ function drawClock(element, text, share) {
 
 /// Keeps the button of a form disabled until the server accepts a request for another mail.
 function waitToResend(resend) {
-  // After too many guesses, the button is the main one of the page.
+  // After too many guesses, the main button of the page sends this form, and stands outside it.
   const button = one("button", resend) ?? one(`[form=${resend.id}]`);
   const text = button.textContent;
   const end = serverNow() + resend.dataset.resend * 1000;

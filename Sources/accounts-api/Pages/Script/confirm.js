@@ -2,7 +2,7 @@
 
 const confirmationOf = (field) => fields.find((other) => other.confirms === field.name);
 
-/// The confirmation appears when the server has accepted the value to confirm.
+/// Shows the field that repeats the value of this field, if there is one.
 function showConfirmationField(field) {
   const confirmation = confirmationOf(field);
   if (!confirmation) return;
@@ -10,7 +10,7 @@ function showConfirmationField(field) {
   nameEnterKeys();
 }
 
-/// A person who returns to the value has to confirm it again.
+/// Empties and hides the field that repeats the value: a person who returns to the value has to confirm it again.
 function hideConfirmation(field) {
   const confirmation = confirmationOf(field);
   if (!confirmation) return;
@@ -38,7 +38,7 @@ function startReveal(button) {
     else input.type = hiddenType;
     button.setAttribute("aria-label", isShown ? button.dataset.hide : labelToShow);
   };
-  // The label says the state already; older templates have both.
+  // The label already says whether the text is shown. Older templates have this attribute, too.
   button.removeAttribute("aria-pressed");
   button.hidden = false;
   // Otherwise the press would take the focus from the control.

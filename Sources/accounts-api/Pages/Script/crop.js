@@ -1,7 +1,7 @@
 const zoomStep = 0.1;
 const cropMoves = { ArrowLeft: [-0.05, 0], ArrowRight: [0.05, 0], ArrowUp: [0, -0.05], ArrowDown: [0, 0.05] };
 
-/// In milliseconds. Screen readers hear where the picture is after such a pause, not at every move.
+/// In milliseconds. Screen readers say the position of the square after such a pause, not at every move.
 const pauseInMoving = 400;
 
 const distance = (a, b) => Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
@@ -13,9 +13,9 @@ class Crop {
     this.dialog = dialog;
     this.canvas = one("canvas", dialog);
     this.slider = one("[type=range]", dialog);
-    /// Says where the middle of the square is.
+    /// The element that says where the middle of the square is; null in older templates.
     this.place = one("[data-place]", dialog);
-    /// The fingers on the picture, by pointer id. One finger moves the picture, two zoom it.
+    /// The newest event of each finger on the picture, by pointer id. One finger moves the picture, two zoom it.
     this.fingers = new Map();
     this.use = () => {
       dialog.close();
@@ -70,7 +70,7 @@ class Crop {
     this.pause = setTimeout(() => this.tellPlace(), pauseInMoving);
   }
 
-  /// In percent of the picture.
+  /// Says where the middle of the square is, in percent of the width and the height of the picture.
   tellPlace() {
     if (!this.place) return;
     const [right, down] = [this.x / this.bitmap.width, this.y / this.bitmap.height].map((part) => Math.round(100 * part));

@@ -22,16 +22,17 @@ class Field {
     this.liveCheck = hasDraft ? dataset.liveCheck : undefined;
     this.isSecret = "secret" in dataset;
     this.isRetyped = "retype" in dataset;
-    /// The name of the field whose value this one repeats. Undefined without a draft: no live check then says when to
-    /// show this field.
+    /// The name of the field whose value this field repeats; undefined if it repeats none. Always undefined without a
+    /// draft: no live check then says when to show this field.
     this.confirms = hasDraft ? dataset.confirms : undefined;
     this.isRequired = (!!this.control?.required || "required" in dataset) && !("set" in dataset);
     this.isRefused = !!this.message?.textContent;
-    /// The value that the server accepted last, as JSON.
+    /// The most recently accepted value, as JSON; undefined if there is none.
     this.accepted = undefined;
-    /// False if the value is accepted only because the server has not answered.
+    /// False if the value is accepted only because the check failed, for example without a connection.
     this.isChecked = false;
-    /// The accepted value as people write it, if that differs.
+    /// The accepted value in the usual form of its kind, for example of phone numbers; undefined if the person typed it
+    /// in this form.
     this.canonical = undefined;
   }
 

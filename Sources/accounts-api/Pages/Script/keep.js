@@ -30,7 +30,7 @@ function forgetEdits() {
   for (const key of Object.keys(sessionStorage)) if (key.startsWith(`${storagePrefix}edit:`)) sessionStorage.removeItem(key);
 }
 
-/// Removes the answers of every sign-up, except the one with this prefix.
+/// Removes all kept answers, except those whose key begins with the prefix.
 function forgetSignups(exceptPrefix) {
   for (const key of Object.keys(sessionStorage)) {
     if (key.startsWith(storagePrefix) && !(exceptPrefix && key.startsWith(exceptPrefix))) sessionStorage.removeItem(key);

@@ -1,5 +1,5 @@
-// Operators may have copied templates from a version that had no `data-answer`. Such a field gets the attributes that its
-// contents imply.
+// Operators may have copied templates from a version that had no `data-answer`. A field of such a template gets the
+// attributes that its contents imply.
 
 function completeOlderField(element) {
   const { dataset } = element;

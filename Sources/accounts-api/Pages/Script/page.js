@@ -8,12 +8,13 @@ const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
 /// The form of the step; null on the other pages.
 const form = document.getElementById("answers");
-/// False on the first page, whose form starts the sign-up: the server has no draft yet to check values for.
+/// False on the first page, whose form starts the sign-up, and on the pages of the account: the server has no draft to
+/// check values for.
 const hasDraft = !!form?.dataset.draft;
 const nextButton = form && one("button.main:not([form])", form);
 const language = document.documentElement.lang;
 
-/// What screen readers say, one element for each text.
+/// The element whose contents screen readers say. It has one child for each text.
 const live = document.getElementById("live");
 
 /// Lets a screen reader say the text, after the texts that it says already. Returns its element.
@@ -36,7 +37,8 @@ function markTitle() {
   if (error && !document.title.startsWith(error)) document.title = `${error} ${document.title}`;
 }
 
-/// Removes that mark, and the notice about the refused answers, when all of them are mended.
+/// Removes the mark of an error from the title of the page, and hides the notice about refused answers. Called when no
+/// answer is refused any more.
 function unmarkTitle() {
   const { error } = live.dataset;
   if (error && document.title.startsWith(error)) document.title = document.title.slice(error.length).trimStart();

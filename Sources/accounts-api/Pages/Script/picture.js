@@ -68,7 +68,8 @@ class PictureField extends Field {
 
   /// Shows the picture of the file in the dialog.
   async open(file) {
-    // The browser has replaced the file in the control. Restore it until the new one is cropped.
+    // The browser may have put the new file into the control. The control keeps the earlier file until the new one is
+    // cropped.
     this.control.files = this.files ?? noFiles();
     if (!file || this.crop.isOpen) return;
     this.clear();
@@ -112,7 +113,7 @@ class PictureField extends Field {
     this.show(data, true);
   }
 
-  /// Shows the stored picture again, if there is one.
+  /// Removes the chosen picture, and shows the stored picture again if there is one.
   discard() {
     this.data = this.files = undefined;
     this.control.files = noFiles();

@@ -1,5 +1,4 @@
-// Copies the lines of a list, such as the recovery codes, or the one line of another element, and downloads and prints
-// them.
+// The buttons that copy, download and print the recovery codes, or copy the secret of an authenticator app.
 
 function startCodes(tools) {
   const element = document.getElementById(tools.dataset.codes || "codes");
@@ -26,7 +25,8 @@ async function copy(codes, element, tools) {
   }
 }
 
-/// The file says whose codes they are and since when.
+/// Besides the codes, the file has the name of the service, the title of the page, the account if the page names it,
+/// and the day of the download.
 function download(codes, { name, account }) {
   const title = one("h1").textContent;
   const day = new Date().toLocaleDateString(language, { dateStyle: "long" });

@@ -44,7 +44,7 @@ function submitOnce(event) {
 
 /// The browser may show a page again after Back; its forms can then be sent again.
 function allowSending({ persisted }) {
-  // Nobody should see the account again after a sign-out by going back.
+  // After a sign-out, Back must not show the account again.
   if (persisted && one("[data-page=account]")) location.reload();
   isSending = false;
   hideBusy();
@@ -81,7 +81,7 @@ async function postStep() {
     if (answer.status === 422) return isOver(body.errors) ? page : showErrors(body.errors);
     // The code is for an address that another tab has changed.
     if (answer.status === 412) return `${page}?other-address`;
-    // The page of a step says that the sign-up is gone.
+    // The server does not know the sign-up any more. The page of the step then says so.
     if (answer.status === 401) return page;
     if ([409, 410].includes(answer.status)) return page.replace(/^(\/[^/]*).*/, "$1");
     showNotice(body.message ?? body.title);

@@ -2,7 +2,7 @@
 
 const backKey = "signup-back";
 
-/// True if the person has used Back, on the page or in the browser.
+/// Whether the person has come by the Back button of a page, or by Back or Forward of the browser.
 function cameBack() {
   const usedBackLink = sessionStorage.getItem(backKey);
   sessionStorage.removeItem(backKey);
@@ -99,7 +99,7 @@ function rememberIdentifier(input) {
   input.form.addEventListener("submit", () => sessionStorage.setItem(key, input.value));
 }
 
-/// Shows the day and the time where the person is.
+/// Shows the moment of a `<time>` as day and time, in the time zone of the browser.
 function showMoment(element) {
   const format = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
   element.textContent = format.format(new Date(element.dateTime));

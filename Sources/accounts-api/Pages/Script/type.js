@@ -31,8 +31,8 @@ function listenToTyping(field) {
   field.control.addEventListener("focus", () => hideConfirmation(field));
 }
 
-/// Removes all characters except digits, and digits beyond the number in `data-digits`. Full-width digits, as some
-/// keyboards of East Asia type them, become ordinary ones.
+/// If the control has `data-digits`, removes all characters except digits, and digits beyond this number. Full-width
+/// digits, as some keyboards of East Asia type them, become ordinary digits.
 function keepDigits(control) {
   const { digits } = control.dataset;
   if (digits) control.value = control.value.normalize("NFKC").replace(/\D/g, "").slice(0, digits);
