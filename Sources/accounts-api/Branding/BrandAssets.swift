@@ -29,7 +29,7 @@ struct BrandAssets: Sendable {
 
     var hasLinks: Bool { !brand.links.isEmpty }
 
-    /// The member `brand` of every template.
+    /// The member `brand` of the values that every page template gets.
     func members(serviceName: String, in language: Language) -> JSON {
         let links = brand.links.map { link, url -> JSON in
             ["href": .string(url), "text": .string(language.messages.text(link.word))]

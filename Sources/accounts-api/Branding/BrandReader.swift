@@ -13,7 +13,7 @@ extension Brand {
         try self.init(yaml, file: path)
     }
 
-    /// - Parameter file: the path of the file, for errors; the paths in it are relative to its folder.
+    /// - Parameter file: the path of the brand file, for errors. Relative paths in the file start at its folder.
     init(_ yaml: String, file: String) throws(BrandFileError) {
         var reader = BrandReader(file: file)
         guard let brand = reader.read(yaml) else {

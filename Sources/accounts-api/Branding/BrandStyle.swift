@@ -31,8 +31,8 @@ struct BrandStyle {
     }
 
     private var properties: [String] {
-        // A light colour also replaces the built-in colour of the dark mode. So each colour that has a rule gets one
-        // for the dark mode, too, even if its dark colour is built in.
+        // The rule for the light mode follows the built-in style sheet, so it also replaces the built-in dark colours.
+        // So each colour of the brand gets a value in both modes, even if its dark colour is built in.
         let names = ColourName.allCases.filter { brand.light.overrides[$0] != nil || brand.dark.overrides[$0] != nil }
         var light = names.map { declaration($0.property, "\(brand.light[$0])") }
         let dark = names.map { declaration($0.property, "\(brand.dark[$0])") }

@@ -2,8 +2,9 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// Says which answers scripts of applications that run in a browser may read (Fetch Standard, CORS). They may read
-/// those of a few paths only. The authorization endpoint must not be one of them (RFC 9700 §2.6).
+/// Decides which answers a script in a browser may read, if the script comes from another origin, such as that of an
+/// application (Fetch Standard, CORS). Scripts may read the answers of a few paths only. The authorization endpoint
+/// must not be one of these paths (RFC 9700 §2.6).
 struct ApplicationCORS: Sendable {
     /// The applications; nil if the service has none.
     let applications: ApplicationRegistry?
@@ -29,13 +30,14 @@ struct ApplicationCORS: Sendable {
         }
     }
 
-    /// The paths whose answers scripts of public applications may read, with the methods that they may use.
+    /// The paths whose answers a script may read if its origin is that of a public application, with the methods that
+    /// the script may use.
     private static let applicationPaths = [
         "/oauth/token": "POST", "/oauth/userinfo": "GET, POST", "/oauth/revoke": "POST",
     ]
 
-    /// The paths of documents that scripts of all sites may read. They are the same for everybody, and caches keep
-    /// them.
+    /// The paths of documents that scripts of all sites may read. The documents are the same for everybody, and caches
+    /// keep them.
     private static let publicPaths: Set<String> = [
         "/oauth/keys", "/.well-known/openid-configuration", "/.well-known/oauth-authorization-server",
     ]

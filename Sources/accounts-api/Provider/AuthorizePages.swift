@@ -26,8 +26,8 @@ struct AuthorizePages: Sendable {
         try await Self.redirectedAsGET(request, at: "/oauth/authorize")
     }
 
-    /// Redirects the browser from a POST to the path as a GET, with the form as its query. Browsers send the cookie of
-    /// the session with a GET from another site, but not with a POST.
+    /// Answers a POST with a redirect to the path, so that the browser sends a GET with the form as its query. Browsers
+    /// send the cookie of the session with a GET from another site, but not with a POST.
     private static func redirectedAsGET(_ request: Request, at path: String) async throws -> Response {
         try BodyReader.refuseContentCoding(in: request.headers, accept: BodyType.form.rawValue)
         let body = try await BodyReader.read(
@@ -42,7 +42,7 @@ struct AuthorizePages: Sendable {
     }
 
     /// Continues an authorization request, for example after the person has signed in. If the query has `sign-up` or
-    /// `recover`, starts a sign-up or a recovery for the request.
+    /// `recover`, leads to a sign-up or a recovery for the request instead, unless the request or the flow forbids it.
     @Sendable func resume(_ request: Request, _ context: RequestScope) async throws -> Response {
         let query = request.uri.queryParameters
         guard let authorization = query["request"].flatMap({ provider.request(ticket: String($0)) }) else {
@@ -57,8 +57,8 @@ struct AuthorizePages: Sendable {
         return try await redirecting { try await goOn(with: authorization, context, request) }
     }
 
-    /// - Parameter isFirst: whether the application has sent the request just now; then the request gets the present
-    ///   time.
+    /// - Parameter isFirst: whether the application has sent the request just now. The request then records the present
+    ///   time as the time at which it was made.
     private func goOn(
         with authorization: AuthorizationRequest,
         _ context: RequestScope,
@@ -83,8 +83,9 @@ struct AuthorizePages: Sendable {
 
     static func path(_ ticket: String) -> String { "/oauth/authorize/continue?request=\(ticket)" }
 
-    /// Starts a sign-up or a recovery for the authorization request. If the browser has an open one already, that one
-    /// continues for the request only after the person has sent a form. Another site cannot send this form.
+    /// Redirects to the page that starts a sign-up or a recovery for the authorization request. If the browser already
+    /// has an open draft of this flow, shows a form instead: the draft continues for the request only after the person
+    /// has sent the form, which another site cannot send.
     private func begin(
         _ site: FlowSite,
         for authorization: AuthorizationRequest,
@@ -112,7 +113,7 @@ struct AuthorizePages: Sendable {
     ) -> Response {
         let name = session?.account.email ?? session?.account.username ?? ""
         let target = ReturnTarget(authorization, provider.keys)
-        // The ticket in the URL contains the choice. It is encrypted, so only this page can make such a URL.
+        // The ticket in the URL contains the choice. Tickets are encrypted, so only this service can make such a URL.
         let chosen = session.map { authorization.choosing($0.id) } ?? authorization
         let page = Page(
             template: .choice,
@@ -167,8 +168,9 @@ struct AuthorizePages: Sendable {
         try await Self.redirectedAsGET(request, at: "/oauth/logout")
     }
 
-    /// Signs the browser out, and redirects it back to the application. Asks the person first, unless the
-    /// `id_token_hint` of the application belongs to the session of the browser (RP-Initiated Logout 1.0 §2).
+    /// Signs the browser out, and redirects it back to the application, or to the sign-in page if the application names
+    /// no URI. Asks the person first, unless the `id_token_hint` of the application belongs to the session of the
+    /// browser (RP-Initiated Logout 1.0 §2). A browser without a session is only redirected.
     private func signOut(
         _ parameters: OAuthParameters,
         _ request: Request,

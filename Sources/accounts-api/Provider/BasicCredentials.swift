@@ -1,12 +1,12 @@
 import Accounts
 import Foundation
 
-/// The name and password of HTTP Basic (RFC 7617): the id and the secret of an application, each encoded as in a form
-/// (RFC 6749 §2.3.1).
+/// The name and password of HTTP Basic (RFC 7617): the decoded id and secret of an application. The header has each of
+/// them encoded as in a form (RFC 6749 §2.3.1).
 struct BasicCredentials {
     let name, password: String
 
-    /// Returns nil if the value of `Authorization` is not a valid one of HTTP Basic.
+    /// Returns nil if the value of `Authorization` is not valid for HTTP Basic.
     init?(_ header: String) {
         let parts = header.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "basic",

@@ -1,12 +1,12 @@
 import Accounts
 
 extension Answer {
-    /// Adds the member `continue`: where the person goes next, if that is not the account. For the application that the
-    /// draft belongs to, it is `{"application", "name", "href"}`; for a page behind a proxy, `{"name", "href"}`; otherwise
-    /// it has only `href`, the URL in `AFTER_SIGNUP_URL`.
+    /// Adds the member `continue`: where the person goes next, if that is not the account. It is
+    /// `{"application", "name", "href"}` if an application has sent the person, `{"name", "href"}` for a page behind a
+    /// proxy, and otherwise `{"href"}` with the URL in `AFTER_SIGNUP_URL`.
     ///
-    /// The `href` of an application continues its authorization request. A client on another device than the one that
-    /// brought the request gets the `initiate_login_uri` of the application instead.
+    /// The `href` of an application continues its authorization request. If the draft has moved to another device since
+    /// the request, or if a recovery starts no session, it is the `initiate_login_uri` of the application instead.
     ///
     /// - Parameter session: the session that the commit has started; nil if it has started none.
     mutating func addContinuation(
@@ -42,7 +42,8 @@ extension Answer {
         ]
     }
 
-    /// The setting may have changed since the draft has got its destination.
+    /// Nil if the draft has no URL to return to, or if the hosts do not permit it any more: the setting may have
+    /// changed since the draft got the URL.
     private static func continuation(of draft: Draft, to hosts: ForwardAuthHosts) -> JSON? {
         draft.values.returnURL.flatMap { hosts.allowed($0) }.map { url in
             ["name": .string(ForwardAuthHosts.host(of: url)), "href": .string(url)]

@@ -95,8 +95,9 @@ struct ProviderRoutes: Sendable {
         return try body.withBytes { (bytes) throws(OAuthError) in try OAuthParameters(form: bytes) }
     }
 
-    /// The application that sends the request. Throws `invalidClient` if it is unknown, if its secret is wrong, or if
-    /// it sends no secret and is not public (RFC 6749 §2.3). Throws `invalid_request` if it authenticates in two ways.
+    /// The application that sends the request. Throws `invalid_client` if the application is unknown, if its secret is
+    /// wrong, or if it sends no secret and is not public (RFC 6749 §2.3). Throws `invalid_request` if it authenticates
+    /// in two ways.
     private func application(
         of request: Request,
         _ parameters: OAuthParameters
@@ -139,7 +140,7 @@ struct ProviderRoutes: Sendable {
 }
 
 extension OAuthError {
-    /// The response with this error. Its log line says so if the application has not authenticated.
+    /// The response with this error, which also passes the error to the request log.
     func response(to context: RequestScope) -> Response {
         context.subject.set(self)
         return Answer(
