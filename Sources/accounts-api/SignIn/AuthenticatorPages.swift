@@ -32,7 +32,8 @@ struct AuthenticatorPages: Sendable {
         try await ask(.removeAuthenticator, .removeAuthenticatorText, sendingTo: "remove", isDangerous: true, context)
     }
 
-    /// Asks whether to make a change of the authenticator app, if the person may make it.
+    /// Asks whether to change the authenticator app or its codes. Redirects instead if the session must be confirmed
+    /// first, or if the account has no app.
     ///
     /// - Parameters:
     ///   - title: the title, which is also the text of the button.
@@ -79,7 +80,7 @@ struct AuthenticatorPages: Sendable {
         Pages.seeOther(target.carried(by: "/account/confirm?authenticator"))
     }
 
-    /// Runs the handler that also answers programs. Shows new recovery codes once, or returns to the account if there
+    /// Runs a handler of the JSON API. Shows new recovery codes once, or returns to the account if there
     /// are none. If the person can solve a problem on the page of the authenticator app, shows that page again.
     private func change(
         _ request: Request,

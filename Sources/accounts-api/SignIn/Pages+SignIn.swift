@@ -34,10 +34,10 @@ struct FormPage {
     var back: String?
     /// Whether the page is one of the account, which leads back to the account and has a button that signs out.
     var isOfAccount = false
-    /// The path and query at which a browser gets the page again, if the query matters; nil for the page with the form
-    /// that was sent.
+    /// The path and query at which a GET shows the page again after its form was refused; nil if the page that
+    /// contained the form does.
     var address: String?
-    /// The URLs outside this service to which the form may lead.
+    /// The URLs outside this service to which the answer to the form may redirect.
     var formTargets: [String] = []
     /// Where the person goes on, on a page without a form.
     var next: (label: Word, href: String)?
@@ -169,7 +169,7 @@ extension Pages {
             ]
         }
         let edits = signups.flow.editableSteps
-        // The list of consents leads to the first step that asks for nothing else.
+        // The link below the list of consents leads to the first step that asks only for consents.
         let consentStep = edits.first { $0.fields.allSatisfy { $0.kind.accountPart == .consents } }
         let consents = consents(overview.consents, in: language)
         return Page(

@@ -2,7 +2,8 @@ import Accounts
 import Foundation
 import Hummingbird
 
-/// The page to which a person goes after signing in. Every page of the sign-in passes it on to the next page.
+/// The page to which a person goes after signing in. The pages of the sign-in pass it on to the next page, except those
+/// to which the link in a mail leads.
 struct ReturnTarget {
     /// The URL or the path of the page; nil for the page of the account.
     let url: String?
@@ -82,7 +83,7 @@ extension ReturnTarget {
 
 extension ReturnTargets {
     /// The language of the authorization request in the query of a page; nil if there is none. ``ProblemMiddleware``
-    /// sets the language of the request by this, so the handlers of pages need not.
+    /// calls this function, so the handlers of pages need not.
     func language(of request: Request) -> Language? {
         guard provider != nil, request.uri.query != nil else { return nil }
         if let ticket = request.uri.queryParameters["request"] {

@@ -94,7 +94,8 @@ struct SignInPages: Sendable {
         return response(form, notice: Self.notice(of: request)?.value, context)
     }
 
-    /// The form that asks for whom to mail a code. If the flow has no sign-in by code, the code only makes the device known.
+    /// The form that asks for the account to which a code is mailed. If the flow has no sign-in by code, the code only
+    /// makes the device known.
     private func askingMailForm(identifier: String = "") -> FormPage {
         let signsIn = sessions.flow.signIn.methods.contains(.code)
         return FormPage(
@@ -143,10 +144,11 @@ struct SignInPages: Sendable {
         namesContact: true
     )
 
-    /// The page after the last wrong code: the sign-in has ended.
+    /// The page after too many wrong second factors, which have ended the sign-in.
     private static let overPage = FormPage(title: .secondFactor, action: "/sign-in", next: (.signInAgain, "/sign-in"))
 
-    /// The form of a second factor after a problem with it.
+    /// The form after a refused second factor: the form that mails a code if the device needs one, ``overPage`` after
+    /// too many wrong codes, otherwise the same form.
     private func secondFactor(_ form: FormPage, after problem: Problem) -> FormPage {
         if problem.slug == .codeRequired { return askingMailForm() }
         return problem.refusalCodes.contains(Refusal.Code.codeExhausted.rawValue) ? Self.overPage : form
@@ -209,8 +211,8 @@ struct SignInPages: Sendable {
         links: [(nil, .sendAgain, "/sign-in/mail")]
     )
 
-    /// The page after too many wrong codes. If the rate limit refuses to mail another code, the link in
-    /// the last mail still works.
+    /// The page after too many wrong codes. If a rate limit refuses to mail another code, the link in
+    /// the newest mail still works.
     private static let usedUpCodePage = FormPage(
         title: .enterMailedCode,
         text: [.useTicket],

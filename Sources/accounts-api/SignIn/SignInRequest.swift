@@ -1,7 +1,7 @@
 import Accounts
 
-/// The body of a request that signs in or changes an account. Each function that reads a member collects a refusal if
-/// the member is invalid; each except ``flag(_:)``, also if it is missing.
+/// The body of a request that signs in or changes an account. Each function that returns a value collects a refusal if
+/// the member is invalid. Each except ``flag(_:)`` also collects a refusal if the member is missing.
 struct SignInBody {
     private let body: Answers
     private(set) var refusals: [Refusal]
@@ -74,7 +74,7 @@ struct SignInBody {
         return ticket
     }
 
-    /// The value of a checkbox in a form, or of a Boolean in JSON; false if the member is missing.
+    /// The value of a checkbox in a form, or of a Boolean in JSON; false if the member is missing or empty.
     mutating func flag(_ member: FieldName) -> Bool {
         switch body[member]?.json {
         case .bool(let flag)?: return flag
