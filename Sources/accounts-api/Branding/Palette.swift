@@ -1,4 +1,4 @@
-/// The colour scheme of the pages that the person prefers.
+/// A colour scheme of the pages. The browser shows the one that the person prefers.
 enum ColourMode: String, CaseIterable, Sendable {
     case light, dark
 }

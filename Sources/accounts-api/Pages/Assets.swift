@@ -85,7 +85,7 @@ struct Assets: Sendable {
         return html
     }
 
-    /// The built-in assets. A test renders all templates, so they are valid.
+    /// The built-in assets. Every test of a page loads them, so the templates are valid.
     static let builtIn: Assets = {
         do { return try Assets() } catch { preconditionFailure("\(error)") }
     }()
@@ -178,7 +178,8 @@ struct AssetsError: Error, CustomStringConvertible {
     let description: String
 }
 
-/// A file that pages refer to. Its path contains a digest of its content, so that browsers can cache it forever.
+/// A file that pages refer to. Its path contains a digest of its content, so a changed file has another path, and
+/// browsers can cache each file for a year.
 struct Asset: Sendable {
     let path: String
     private let body: ByteBuffer

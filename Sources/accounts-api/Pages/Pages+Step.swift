@@ -88,7 +88,7 @@ extension Pages {
         if let secret = shown["secret"]?.string {
             members.append(.init("secret_groups", .array(secret.inGroups(of: 4).map(JSON.string))))
         }
-        // The first step has the same title and text as on the page that starts the draft. The title in the flow file
+        // The first step has the same title and text as on the page that starts the draft. The title of the step alone
         // may not say that the flow is a recovery or a change of the address.
         let introduction = index == 0 ? introduction(in: language) : nil
         if let text = introduction?.text { members.append(.init("introduction", .string(text))) }

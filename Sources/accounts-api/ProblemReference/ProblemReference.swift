@@ -9,7 +9,8 @@ enum ProblemReference {
         "problems": .array(ProblemKind.allCases.map { .object(members(of: $0)) }), "codes": codes,
     ]
 
-    /// The resource that the `type` of a problem resolves to. Contains the field codes if the problem has them.
+    /// The resource that the `type` of a problem resolves to. `validation-failed` also contains the field
+    /// codes.
     static func json(of problem: ProblemKind) -> JSON {
         .object(members(of: problem) + (problem == .validationFailed ? [.init("codes", codes)] : []))
     }

@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 
 /// The handlers of the endpoints that applications call: tokens, introspection, revocation, user info, pushed requests
-/// and metadata. Their errors have the form of OAuth (RFC 6749 §5.2).
+/// and metadata. Errors of OAuth have the form of RFC 6749 §5.2. Other errors, such as a rate limit, are problems.
 struct ProviderRoutes: Sendable {
     let provider: Provider
 
@@ -123,7 +123,7 @@ struct ProviderRoutes: Sendable {
         return application
     }
 
-    /// Answers with the JSON that `act` returns, or with the OAuth error that it throws.
+    /// Answers with the JSON that `act` returns, or with the OAuth error that it throws. Rethrows other errors.
     private func answering(
         _ context: RequestScope,
         _ status: HTTPResponse.Status = .ok,

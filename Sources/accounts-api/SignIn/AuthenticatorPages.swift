@@ -80,8 +80,8 @@ struct AuthenticatorPages: Sendable {
         Pages.seeOther(target.carried(by: "/account/confirm?authenticator"))
     }
 
-    /// Runs a handler of the JSON API. Shows new recovery codes once, or returns to the account if there
-    /// are none. If the person can solve a problem on the page of the authenticator app, shows that page again.
+    /// Runs a handler of the JSON API. Shows new recovery codes once, or redirects to the account if there are none. If
+    /// the person can solve a problem on the page of the authenticator app, shows that page again.
     private func change(
         _ request: Request,
         _ context: RequestScope,

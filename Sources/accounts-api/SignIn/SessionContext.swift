@@ -14,7 +14,7 @@ struct SessionContext: ChildRequestContext {
     let language: Language
     /// The step in the path, if there is one.
     let step: Step?
-    /// The body; empty if there is none.
+    /// The values in the body; empty if there is no body, or if ``formWithFiles`` has it.
     var answers: Answers
     /// A form with files, whose body is not read yet; nil if the body is of another type.
     let formWithFiles: FormWithFiles?

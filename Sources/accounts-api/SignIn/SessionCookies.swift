@@ -6,7 +6,8 @@ import Hummingbird
 struct SessionCookies: Sendable {
     /// The cookie with the token of a session, or of a sign-in that waits for a code.
     let session: TokenCookie
-    /// The cookie that shows that the browser has signed in before. It gives no access to an account.
+    /// The cookie that shows that a person has signed in or entered a mailed code in this browser before. It gives no
+    /// access to an account.
     let device: TokenCookie
 
     init(isSecure: Bool) {

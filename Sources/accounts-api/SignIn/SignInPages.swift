@@ -211,8 +211,8 @@ struct SignInPages: Sendable {
         links: [(nil, .sendAgain, "/sign-in/mail")]
     )
 
-    /// The page after too many wrong codes. If a rate limit refuses to mail another code, the link in
-    /// the newest mail still works.
+    /// The page after too many wrong codes. If a rate limit refuses to mail another code, the link in the newest mail
+    /// still works.
     private static let usedUpCodePage = FormPage(
         title: .enterMailedCode,
         text: [.useTicket],

@@ -51,7 +51,7 @@ extension Problem {
         headers: challenge
     )
 
-    /// Whether the client has no session, or one that has ended.
+    /// Whether the token of the required session or unfinished sign-in is missing, unknown or expired.
     var isOfNoSession: Bool { slug == .noSession && members.contains(.init("reason", "unknown")) }
     /// Whether the session must be confirmed first.
     var isOfIdleSession: Bool { slug == .noSession && members.contains(.init("reason", "idle")) }
