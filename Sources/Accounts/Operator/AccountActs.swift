@@ -60,8 +60,8 @@ extension Operator {
         return true
     }
 
-    /// Ends all sessions and unfinished sign-ins of an account, or only the given session, and writes an audit record if
-    /// there is one. Returns the number of ended sessions; nil if the account does not exist.
+    /// Ends all sessions and unfinished sign-ins of an account, or only the given session. Writes an audit record if a
+    /// session or a sign-in has ended. Returns the number of ended sessions; nil if the account does not exist.
     package func endSessions(
         of account: ID<Account>,
         only session: ID<AccountSession>? = nil
@@ -84,7 +84,8 @@ extension Operator {
     /// Ends the sessions and the unfinished sign-ins of all accounts, and writes an audit record. Returns the number of
     /// ended sessions.
     ///
-    /// A transaction ends at most 5000 sessions, so that none takes long. Sessions that start meanwhile do not end.
+    /// Each transaction ends at most 5000 sessions, so that no transaction takes long. Sessions that start meanwhile do
+    /// not end.
     package func endAllSessions() async throws(DatabaseError) -> Int {
         let start = try await database.transaction(
             "INSERT INTO audit (operator, host, reason, act) VALUES (\(author), \(Act.endSessions.rawValue))",
@@ -137,8 +138,8 @@ extension Operator {
         )
     }
 
-    /// Whether the account has a password, as SQL that does not read the hash, which operators have no privilege to
-    /// read.
+    /// An SQL expression: whether the account has a password. It does not read the hash, because operators have no
+    /// privilege to read hashes.
     static func hasPassword(_ account: ID<Account>) -> SQL {
         "EXISTS (SELECT FROM credentials WHERE account = \(account) AND kind = 'password')"
     }

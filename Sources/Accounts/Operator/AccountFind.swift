@@ -25,14 +25,16 @@ package struct IDPrefix<Owner>: Sendable {
 }
 
 extension Operator {
-    /// Returns the number of accounts whose ids begin with the digits, and the id of one of them; nil if there is none.
+    /// Returns the number of accounts whose ids begin with the digits, and the id of one of these accounts. The id is
+    /// nil if there is no such account.
     package func idsBeginning(
         with prefix: IDPrefix<Account>
     ) async throws(DatabaseError) -> (count: Int, first: ID<Account>?) {
         try await ids(prefix, in: "accounts")
     }
 
-    /// Returns the number of rows whose ids begin with the digits, and the id of one of them; nil if there is none.
+    /// Returns the number of rows whose ids begin with the digits, and the id of one of these rows. The id is nil if
+    /// there is no such row.
     func ids<Owner>(
         _ prefix: IDPrefix<Owner>,
         in table: SQL

@@ -41,13 +41,14 @@ package struct AccountSummary: Sendable {
     /// The masked address and username; nil if the account has none.
     package let address, username: String?
     package let hasPassword, hasAuthenticator: Bool
-    /// The time of the last request in any session of the account; nil if it has no session.
+    /// The latest recorded use of a stored session of the account, even of an expired session; nil if no session is
+    /// stored. The use of a session is recorded at most once a minute.
     package let lastUsedAt: Date?
 }
 
 extension Operator {
-    /// Returns the newest accounts that match the filter, newest first. A search for an address or a username writes
-    /// audit records.
+    /// Returns one page of the accounts that match the filter, newest first. A search for an address or a username
+    /// writes audit records.
     ///
     /// - Parameters:
     ///   - limit: the maximum number of accounts on the page.

@@ -6,8 +6,8 @@ package struct AccountDetail: Sendable {
     package let flow: String
     /// The time when the address was proved; nil if it is not proved.
     package let provedAt: Date?
-    /// The sections of the kinds of field in the order of ``KindList/all``, then those of the sessions and of the changes
-    /// of the address.
+    /// The sections of the kinds of field in the order of ``KindList/all``, then the section of the sessions, and then
+    /// the section of the changes of the address.
     package let sections: [AccountSection]
     package let now: Date
 }

@@ -4,25 +4,27 @@ package import Foundation
 package enum SignInFinding: Sendable {
     /// An operator has disabled the account.
     case disabled(since: Date)
-    /// The account can use none of the ways to sign in that the flow permits.
+    /// The flow permits only mailed codes, but the account has no address.
     case noMethod
     /// The flow permits passwords, but the account has none. `canReset` is true if a recovery can set one.
     case noPassword(canReset: Bool)
     /// The flow permits mailed codes, but no passwords.
     case onlyMailedCodes
-    /// Browsers that the account does not know have guessed wrong too often. Further guesses of such browsers are
-    /// refused until that time.
+    /// Wrong guesses have reached the maximum. Further guesses are refused until that time, or longer if guesses go on.
+    /// For passwords and second factors of a sign-in, only browsers that the account does not know are affected; for
+    /// the other guesses, all browsers.
     case guessed(Guess, until: Date)
     /// `ACCOUNTS_KEYS` lacks the key that encrypted the secret of the authenticator.
     case unreadableAuthenticator
-    /// A sign-in needs a code of the account's authenticator, or one of so many recovery codes.
+    /// A sign-in needs a code of the account's authenticator, or a recovery code. `recoveryCodes` is the number of
+    /// recovery codes that are left.
     case secondFactor(recoveryCodes: Int)
     /// The account has moved to another address. The reader of the old address can restore it until that time.
     case addressLeft(at: Date, restorableUntil: Date)
     /// Mails to the address of the account were not delivered at the first attempt, or have waited for over a minute.
     case mailWaits(count: Int, since: Date, lastError: String?)
     /// Mails about the account, or of unfinished drafts with its address, are dead: the mail server has refused them
-    /// for good, or the last attempt has failed.
+    /// for good, the final attempt has failed, or they came too late.
     case mailDead(count: Int, at: Date, lastError: String)
     /// The person is signed in somewhere.
     case signedIn(sessions: Int, lastUsedAt: Date)
@@ -51,7 +53,8 @@ package struct SignInDiagnosis: Sendable {
     package let methods: Set<SignInRules.Method>
     /// Whether the account has an address. A code that is mailed to it makes a browser known to the account.
     package let hasAddress: Bool
-    /// The number of browsers that the account knows. Wrong guesses of other browsers do not count against them.
+    /// The number of browsers that the account knows. Wrong guesses of other browsers at the password or at the second
+    /// factor of a sign-in do not count against these browsers.
     package let knownDevices: Int
     /// The time of the database.
     package let now: Date
@@ -62,7 +65,8 @@ package struct SignInDiagnosis: Sendable {
 extension Operator {
     /// Returns the facts about the sign-in to the account; nil if the account does not exist.
     ///
-    /// Does not find the limits of a single network or browser: nothing in their rows belongs to an account.
+    /// Does not find the counts of wrong guesses from a single network or browser. The digests in their rows are also
+    /// of the network or of the device token, which the operator does not know.
     package func diagnosis(of id: ID<Account>) async throws(DatabaseError) -> SignInDiagnosis? {
         let rows = try await database.transaction(
             """
@@ -129,7 +133,7 @@ extension Operator {
         )
     }
 
-    /// A finding for each count of wrong guesses by unknown browsers that has reached its maximum.
+    /// Returns a finding for each count of wrong guesses (``FailureCounts/ofStrangers``) that has reached its maximum.
     private func guesses(
         at account: ID<Account>,
         _ identifiers: [SignInIdentifier]
@@ -174,8 +178,8 @@ extension Operator {
         signups.failureCounts(factor, subject, nil).ofStrangers
     }
 
-    /// A finding about the waiting mails to the address that have had a failed attempt or are older than a minute, with
-    /// the error of the newest one that has one; nil if there is none.
+    /// Returns a finding about the mails to the address that wait after a failed attempt or are older than a minute;
+    /// nil if there is no such mail. The error is that of the newest of these mails that has an error.
     private func lateMail(
         of account: ID<Account>,
         to address: EmailAddress
@@ -195,7 +199,8 @@ extension Operator {
         return since.map { .mailWaits(count: count, since: $0, lastError: lastError) }
     }
 
-    /// A finding about the dead mails about the account, and of unfinished drafts with its address; nil if there is none.
+    /// Returns a finding about dead mails: mails about the account that were created after its latest change of
+    /// address, and mails of unfinished drafts with this address. Nil if there is no such mail.
     private func deadMail(
         about account: ID<Account>,
         to address: EmailAddress

@@ -41,17 +41,18 @@ package struct AuditRecord: Sendable {
     package let name: String
     /// The database role; nil in records that were written before the role was recorded.
     package let role: String?
-    /// The machine on which the command ran, as it said; nil in records that were written before it was recorded.
+    /// The name of the machine on which the command ran, as the command reported it. Nil if the machine has no name,
+    /// and in records that were written before the machine was recorded.
     package let host: String?
     package let act: String
     /// The id of the draft, account, mail or event; nil if the act is about none of them, or about many.
     package let subject: UUID?
-    /// Such as the number of a ticket; nil if the operator gave none.
+    /// The reason that the operator gave, such as the number of a support ticket; nil if the operator gave none.
     package let reason: String?
 }
 
 extension Operator {
-    /// Returns the newest audit records that match the filter, newest first.
+    /// Returns one page of the audit records that match the filter, newest first.
     ///
     /// - Parameters:
     ///   - limit: the maximum number of records on the page.

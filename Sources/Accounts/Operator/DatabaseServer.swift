@@ -1,20 +1,21 @@
 package import Foundation
 
-/// What PostgreSQL says of itself.
+/// Facts about the PostgreSQL server and the connection, as the server reports them.
 package struct DatabaseServer: Sendable {
-    /// Such as `15.18`.
+    /// The version, such as `15.18`.
     package let version: String
     /// The role of the connection.
     package let role: String
     package let now: Date
     /// The size of the database in bytes.
     package let size: Int
-    /// The folder of the data if PostgreSQL runs on this machine and the role may know the folder; otherwise nil.
+    /// The data directory; nil if PostgreSQL runs on another machine, or if the role has no privilege to read this
+    /// setting.
     package let localFolder: String?
 }
 
 extension Database {
-    /// Throws `unavailable` if PostgreSQL does not answer in this time.
+    /// Asks PostgreSQL for these facts. Throws `unavailable` if PostgreSQL does not answer within `time`.
     package func server(within time: Duration) async throws(DatabaseError) -> DatabaseServer {
         let query: SQL = """
             SELECT split_part(current_setting('server_version'), ' ', 1), current_user::text, clock_timestamp(),

@@ -14,7 +14,7 @@ package struct DraftBoard: Sendable {
         }
     }
 
-    /// True if the query reached its limit; then the counts may be too low.
+    /// Whether the query reached its limit. If true, the counts may be too low.
     package let isCut: Bool
 
     package init(columns: [Column], isCut: Bool = false) {

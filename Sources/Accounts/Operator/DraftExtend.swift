@@ -1,11 +1,11 @@
 package import Foundation
 
 extension Operator {
-    /// Gives a draft the full lifetimes of a new one from now on, and writes an audit record. Does not extend an
+    /// Gives a draft the lifetimes of a new draft, counted from now, and writes an audit record. Does not extend an
     /// expired draft, because another draft may have taken its username.
     ///
-    /// - Returns: the time when the draft now expires, and the time of the database; nil if no draft with that id is
-    ///   open.
+    /// - Returns: the time when the draft now expires, and the time of the database; nil if the draft does not exist,
+    ///   is committed, or has expired.
     package func extend(_ id: ID<Draft>) async throws(DatabaseError) -> (expiresAt: Date, now: Date)? {
         let row = try await database.transaction(
             "SELECT 1 FROM drafts WHERE id = \(id) FOR UPDATE",

@@ -1,13 +1,15 @@
 extension Operator {
-    /// Returns the number of drafts whose ids begin with the digits, and the id of one of them; nil if there is none.
+    /// Returns the number of drafts whose ids begin with the digits, and the id of one of these drafts. The id is nil
+    /// if there is no such draft.
     package func idsBeginning(
         with prefix: IDPrefix<Draft>
     ) async throws(DatabaseError) -> (count: Int, first: ID<Draft>?) {
         try await ids(prefix, in: "drafts")
     }
 
-    /// Returns the ids of the open drafts with the address, or of the one that has leased the username, newest first.
-    /// Committed drafts have neither. Writes an audit record for each, or one if there is none.
+    /// Returns the ids of the unexpired drafts with the address, or the id of the unexpired draft that has leased the
+    /// username, newest first. Committed drafts have neither an address nor a lease. Writes an audit record for each
+    /// found draft, or one record if no draft was found.
     package func drafts(_ identifier: SignInIdentifier) async throws(DatabaseError) -> [ID<Draft>] {
         let matches: SQL
         if let address = identifier.address {

@@ -6,7 +6,7 @@ package enum DraftOrder: String, CaseIterable, Sendable {
     case created
     /// The draft that was changed last comes first.
     case updated
-    /// The draft with the earliest end comes first: expired drafts before open ones. A committed draft ends when its
+    /// The draft with the earliest end comes first: expired drafts before all others. A committed draft ends when its
     /// token expires.
     case expires
 
@@ -29,8 +29,8 @@ package struct DraftCursor: Sendable, CustomStringConvertible {
     /// The time by which the list is ordered, in microseconds since 1970; 0 if it is ordered by id.
     private let time: Int
 
-    /// Reads the description of a cursor, such as `01a1fdb2-1117-7906-a197-83af84022e4d` or, for an order other than the
-    /// first one, `updated/1784217600123456/01a1fdb2-1117-7906-a197-83af84022e4d`.
+    /// Reads the description of a cursor, such as `01a1fdb2-1117-7906-a197-83af84022e4d` or, for an order other than
+    /// `created`, `updated/1784217600123456/01a1fdb2-1117-7906-a197-83af84022e4d`.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard let last = parts.last, let draft = ID<Draft>(last) else { return nil }

@@ -21,27 +21,29 @@ package struct Obstacle: Sendable {
         /// The mail with the code waits for its first attempt. It is sent even if the code has expired.
         case codeWaiting(isExpired: Bool)
         /// No attempt to deliver the mail with the code has succeeded, and another follows, even if the code has
-        /// expired. `failure` says why the last one has failed. `isReply` is true if it is a reply of the mail server.
+        /// expired. `failure` says why the previous attempt has failed. `isReply` is true if `failure` is a reply of
+        /// the mail server.
         case codePostponed(failure: String, isReply: Bool, isExpired: Bool, nextAttempt: Date, now: Date)
-        /// The mail with the code is dead, or has come too late and is given up: the person must correct the address or
-        /// request a new code.
+        /// The mail with the code is dead, or the next attempt gives it up because it comes too late. The person must
+        /// correct the address or request a new code.
         case codeRefused(failure: String, isReply: Bool)
         case codeExpired
         /// All attempts at this code are used; the person must request a new one.
         case codeUsedUp
-        /// Too many wrong codes: the draft gets no further code, and the person must start a new sign-up.
+        /// Too many wrong codes: the draft gets no further code, and the person must start again with a new draft.
         case exhausted
         /// An account has this identifier, or has left it and can still restore it. In a change of address, that may be
         /// the same account.
         case taken
-        /// The values of the draft are sealed, so it may lack more than the other obstacles say.
+        /// The command has no keys to decrypt the values of the draft, so there may be further obstacles.
         case sealed
     }
 }
 
 extension Operator {
     /// Returns the draft with that id, open or committed, even if its account was erased; nil if there is no such
-    /// draft. Without keys, the draft is sealed. Throws `ended` for an expired draft.
+    /// draft. If the operator has no keys, the draft is sealed (``Draft/isSealed``). Throws `ended` for an expired
+    /// draft, and `unreadable` if no key decrypts its values.
     package func draft(_ id: ID<Draft>) async throws(FindError) -> Draft? {
         let row = try await converting(to: FindError.database) { () throws(DatabaseError) in
             try await database.read("SELECT token_hash, flow FROM drafts WHERE id = \(id)").first?
@@ -65,7 +67,7 @@ extension Operator {
     package var flow: Flow { signups.flow }
 
     /// Returns all reasons why the draft cannot be committed, in the order of the steps; empty if it can. For a sealed
-    /// draft, returns only the reason about the code of its current step, if there is one, and `sealed`.
+    /// draft, returns only the reasons about the codes of its current step, and `sealed`.
     package func obstacles(of draft: Draft) async throws(DatabaseError) -> [Obstacle] {
         let context = signups.validationContext(of: draft).validatingAll
         let mails = try await undeliveredCodes(of: draft)
@@ -103,7 +105,7 @@ extension Operator {
         return obstacles + [Obstacle(step: name, field: nil, reason: .sealed)]
     }
 
-    /// The undelivered mails with the current codes of the draft, by the field of the code.
+    /// Returns the undelivered mails with the current codes of the draft, by the field of the code.
     private func undeliveredCodes(of draft: Draft) async throws(DatabaseError) -> [FieldName: OutboxRow] {
         var fields: [UUID: FieldName] = [:]
         let codes: SQL = "FROM proofs WHERE draft = \(draft.id) AND mail IS NOT NULL"
@@ -137,8 +139,8 @@ extension Operator {
 }
 
 extension Obstacle.Reason {
-    /// If the person has no valid code because its mail is undelivered, returns the reason that says so. Otherwise
-    /// returns the same reason.
+    /// In place of `codeNotGiven` and `codeExpired`, returns the reason why the mail with the code is undelivered.
+    /// Returns any other reason unchanged.
     fileprivate func explained(by mail: OutboxRow) -> Self {
         let isExpired: Bool
         switch self {
@@ -149,7 +151,7 @@ extension Obstacle.Reason {
         switch (mail.state, mail.failure) {
         case (.dead, let failure?): return .codeRefused(failure: failure.text, isReply: failure.isReply)
         case (.waiting, _) where isExpired && !mail.canStillArrive:
-            // What the sender will store when it gives the mail up.
+            // The error that the sender will store when it gives the mail up.
             return .codeRefused(failure: OutboxSender.lateness(after: mail.lastError), isReply: false)
         case (.waiting, let failure?):
             return .codePostponed(

@@ -59,7 +59,7 @@ package struct DraftSummary: Sendable {
 }
 
 extension Operator {
-    /// Returns the first drafts that match the filter. A search for an address writes audit records.
+    /// Returns one page of the drafts that match the filter. A search for an address writes audit records.
     ///
     /// - Parameters:
     ///   - limit: the maximum number of drafts on the page.
@@ -101,10 +101,10 @@ extension Operator {
         try await !database.read("SELECT FROM drafts WHERE step = \(step) LIMIT 1").isEmpty
     }
 
-    /// Runs `statement` and returns its rows. If the filter has an address, first writes audit records about the
-    /// matching drafts.
+    /// Runs `statement` and returns its rows. If the filter has an address, first writes an audit record for each
+    /// matching draft, or one record if no draft matches.
     ///
-    /// - Parameter matching: the FROM and WHERE of a query for the matching drafts.
+    /// - Parameter matching: the text after `FROM` in a query for the matching drafts.
     func search(_ filter: DraftFilter, _ statement: SQL, over matching: SQL) async throws(DatabaseError) -> Rows {
         if filter.email == nil { return try await database.read(statement) }
         let audit: SQL = """
@@ -148,7 +148,7 @@ extension Operator {
     }
 
     /// A lateral join with the column `deadline`: the time when a draft expires or, for a committed draft, when its
-    /// token does.
+    /// token expires.
     var expiry: SQL {
         "LATERAL (SELECT CASE WHEN account_id IS NULL THEN \(signups.deadline) ELSE ends_at END AS deadline) AS expiry"
     }

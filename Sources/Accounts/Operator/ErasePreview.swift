@@ -2,7 +2,8 @@
 package struct ErasePreview: Sendable {
     /// The masked address and username; nil if the account has none.
     package let address, username: String?
-    /// The number of rows by what they are, such as "recovery codes"; 0 where the account has none.
+    /// The number of rows of each kind, by the name of the kind in the plural, such as "recovery codes". The number is
+    /// 0 if the account has none.
     package let rows: [(name: String, count: Int)]
 }
 
@@ -23,8 +24,9 @@ extension Operator {
         return ErasePreview(address: address, username: username, rows: counts)
     }
 
-    /// The rows that the SQL function `erase_account` deletes with an account: those of the tables that refer to it, directly
-    /// or through its sessions, and the waiting mail about it. Each has its name in the plural, and the text after `FROM`.
+    /// The rows that the SQL function `erase_account` deletes with an account: the rows of the tables that refer to the
+    /// account, directly or through its sessions, and the waiting mail about it. Each entry has the name of a kind of
+    /// row in the plural, and the text after `FROM` in a query for these rows.
     static func belongings(of account: ID<Account>) -> [(name: String, rows: SQL)] {
         let owned = [
             "identifiers", "credentials", "authenticators", "recovery codes", "consents", "past consents", "photos",

@@ -2,8 +2,8 @@ package import Foundation
 
 extension Operator {
     /// The assignments of an UPDATE that makes a delivery due now, with a full set of attempts. If a server has claimed
-    /// the delivery, it is making an attempt now. Then the delivery is due only after that attempt, so that the event
-    /// is not sent twice at the same time.
+    /// the delivery, the server is making an attempt now. The delivery then becomes due only after that attempt, so
+    /// that the event is not sent twice at the same time.
     private static let dueAgain: SQL = """
         state = 'waiting', attempts = 0,
         due_at = CASE WHEN deliveries.claim IS NULL THEN now() ELSE greatest(deliveries.due_at, now()) END
@@ -31,12 +31,12 @@ extension Operator {
         return rows[0].isEmpty ? nil : try rows[1].only.decode(Int.self)
     }
 
-    /// The state of an application's webhook, and the events that were searched for and that the application has not
+    /// The state of an application's webhook, and the result of a search among the events that the application has not
     /// received.
     package struct Undelivered: Sendable {
         package let isWebhookOff: Bool
         package let count: Int
-        /// One of these events; nil if there is none.
+        /// One of the found events; nil if there is none.
         package let event: ID<AccountEvent>?
     }
 

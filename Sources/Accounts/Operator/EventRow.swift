@@ -8,7 +8,7 @@ package struct EventRow: Sendable {
 
     package struct Waiting: Sendable {
         package let application: String
-        /// `waiting` for the next attempt, or `failed` after the last one.
+        /// `waiting` for the next attempt, or `failed` after the final attempt.
         package let state: String
         package let attempts: Int
         package let dueAt: Date
@@ -43,8 +43,8 @@ package struct EventRowCursor: Sendable, CustomStringConvertible {
 }
 
 extension Operator {
-    /// Returns the newest events, newest first. An event has one row for each application that has not received it, or
-    /// one row if there is no such application.
+    /// Returns one page of the events, newest first. An event has one row for each application that has not received
+    /// it, or one row if there is no such application.
     ///
     /// - Parameters:
     ///   - isUndelivered: whether to leave out events that all applications have received.

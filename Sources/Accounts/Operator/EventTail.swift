@@ -5,11 +5,12 @@ package struct EventTail: Sendable {
     fileprivate let database: Database
     fileprivate let condition: SQL
     fileprivate var cursor: EventCursor
-    /// Whether the last call of ``next()`` may have left out events because of its limits, even if it returned none.
+    /// Whether the latest call of ``next()`` may have left out events because of the limits of a page. It can be true
+    /// even if that call returned no events.
     package private(set) var mayHaveMore = false
 
-    /// Returns the events since the last call, oldest first, but at most ``Database/maximumEventsInPage``. The next call
-    /// continues after them.
+    /// Returns the events since the previous call, oldest first, but at most ``Database/maximumEventsInPage``. The next
+    /// call continues after these events.
     package mutating func next() async throws(DatabaseError) -> [AccountEvent] {
         let page = try await database.eventsInList(where: condition, after: cursor, limit: Database.maximumEventsInPage)
         (cursor, mayHaveMore) = (page.next, page.mayHaveMore)

@@ -1,10 +1,10 @@
-/// What another flow does to the unfinished sign-ups.
+/// The effects on the unfinished sign-ups if the servers replace their flow, here called the old flow, by a new one.
 package struct FlowImpact: Sendable {
-    /// The sign-ups of one effect.
+    /// The sign-ups on which the new flow has the same effect.
     package struct Affected: Sendable {
-        /// The number of all of them.
+        /// The number of these sign-ups.
         package fileprivate(set) var count = 0
-        /// The ids of the newest of them, newest first, but at most ``FlowImpact/maximumIDs``.
+        /// The ids of the newest of these sign-ups, newest first, but at most ``FlowImpact/maximumIDs``.
         package fileprivate(set) var ids: [ID<Draft>] = []
 
         /// Adds a sign-up that is older than the others.
@@ -14,23 +14,26 @@ package struct FlowImpact: Sendable {
         }
     }
 
-    /// How many sign-ups of an effect are named.
+    /// The maximum number of ids in ``Affected/ids``.
     package static let maximumIDs = 100
 
-    /// The number of sign-ups that are neither committed nor expired under the flow before.
+    /// The number of sign-ups that are neither committed nor expired under the old flow.
     package let drafts: Int
-    /// Those that expire as soon as the other flow is used.
+    /// The sign-ups that expire as soon as the new flow is used.
     package let ended: Affected
-    /// The number of those whose answers were validated under both flows: the newest of those that do not end.
+    /// The number of sign-ups whose answers were validated under both flows: the newest of the sign-ups that do not
+    /// expire.
     package let examined: Int
-    /// The fields whose answer holds under the flow before and not under the other one, with the sign-ups.
+    /// The fields whose answers are valid under the old flow but not under the new one, each with the affected
+    /// sign-ups.
     package let refused: [(field: String, drafts: Affected)]
-    /// The steps that the person has to answer before the step at which the sign-up is, with the sign-ups.
+    /// The steps that become the next step of sign-ups for which they were complete or did not exist under the old
+    /// flow, each with these sign-ups.
     package let reopened: [(step: String, drafts: Affected)]
 }
 
 extension Operator {
-    /// Returns what a change from the flow `old` to the flow `new` does to the sign-ups. Changes nothing.
+    /// Returns the effects on the sign-ups if `new` replaces the flow `old`. Changes nothing.
     ///
     /// - Parameter limit: the maximum number of sign-ups that are decrypted and validated.
     package func impact(
@@ -88,7 +91,7 @@ extension Operator {
 }
 
 extension Signups {
-    /// Returns the draft; nil if it has ended, or if it cannot be decrypted.
+    /// Returns the draft; nil if it has ended or is committed, or if no key decrypts it.
     fileprivate func unfinished(_ id: ID<Draft>, _ tokenHash: [UInt8]) async throws(DatabaseError) -> Draft? {
         do throws(FindError) {
             let draft = try await find(id, tokenHash: tokenHash)

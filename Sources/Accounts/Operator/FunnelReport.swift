@@ -2,8 +2,8 @@
 package struct FunnelReport: Sendable {
     /// The flow with its version, such as `default@1`.
     package let flow: String
-    /// The steps in the order of the flow, then `review`, and then `sign-in`, which is the first sign-in to the new
-    /// account.
+    /// The steps that have counts: the steps of the current flow in its order, other steps, `review`, and then
+    /// `sign-in`, which is the first sign-in to the new account.
     package let steps: [Step]
 
     package struct Step: Sendable {
@@ -18,7 +18,7 @@ package struct FunnelReport: Sendable {
         /// The error codes of refused answers, the most frequent first.
         package var refusals: [(code: String, count: Int)] = []
         /// The median time in seconds from the previous change of a draft to the completion of the step; nil if nobody
-        /// has completed it.
+        /// has completed the step. Times of a minute and more were rounded when they were counted.
         package var medianSeconds: Int?
 
         /// The number of sign-ups that completed or skipped the step.

@@ -3,7 +3,7 @@ internal import Foundation
 extension Operator {
     /// The result of a key rotation.
     package struct Rotated: Hashable, Sendable {
-        /// The number of drafts that were re-encrypted or whose digests were computed again.
+        /// The number of drafts that were re-encrypted or whose address got a new digest.
         package var drafts = 0
         /// The number of re-encrypted rows of each table, by ``SealedTable/name``; no entry for a table without any.
         package var rows: [String: Int] = [:]
@@ -31,8 +31,9 @@ extension Operator {
     /// keys can be removed unless a password needs their pepper (``removableKeys(after:)``).
     ///
     /// The digests of mailed codes cannot be computed again. The old key must therefore stay in the ring until these
-    /// codes and the unfinished sign-ins have expired. Without it, a repetition of an accepted code is refused, too. So
-    /// is a refresh token that the application has not exchanged since the servers use the new key.
+    /// codes and the unfinished sign-ins have expired. If it is removed earlier, the servers refuse these codes,
+    /// repeated submissions of accepted codes, and refresh tokens that the application has not exchanged since the
+    /// servers use the new key.
     ///
     /// A rotation that was interrupted can be run again. Servers that write during the rotation use the first key.
     package func rotateKeys() async throws(DatabaseError) -> Rotated {
@@ -97,8 +98,8 @@ extension Operator {
         }
     }
 
-    /// Re-encrypts one draft and computes its digests again. Returns false if the draft already uses only the first
-    /// key, or if another write has changed it.
+    /// Re-encrypts one draft and computes its digests again. Returns false if the first key had already encrypted the
+    /// draft and computed the digest of its address, or if another write has changed the draft.
     private func rotate(
         _ id: ID<Draft>,
         _ sealed: [UInt8],

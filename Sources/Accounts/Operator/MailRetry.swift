@@ -1,7 +1,8 @@
 extension Operator {
     /// Makes one waiting mail due now, with a full set of attempts, and writes an audit record. Returns false if there
-    /// is no waiting mail with that id. Delivered and dead mail cannot be sent again, because its content is erased. If a
-    /// server is delivering the mail at this moment, the next attempt waits until this one has failed.
+    /// is no waiting mail with that id. Delivered and dead mail cannot be sent again, because its content is erased. If
+    /// a server is delivering the mail at this moment, the next attempt begins only after the present attempt has
+    /// failed.
     package func retry(_ id: ID<Outbox>) async throws(DatabaseError) -> Bool {
         try await database.transaction(
             """
@@ -15,7 +16,7 @@ extension Operator {
     }
 
     /// Makes all mail due now that waits for its next attempt after a failed one, with a full set of attempts. Returns
-    /// the number of mails, and writes an audit record if there is one.
+    /// the number of these mails. Writes one audit record if the number is not 0.
     package func flush() async throws(DatabaseError) -> Int {
         try await database.transaction(
             """

@@ -7,9 +7,10 @@ package struct OutboxRow: Sendable {
     package let state: State
     /// The address, masked unless it is revealed; nil if the mail is delivered or dead, or cannot be decrypted.
     package let recipient: String?
-    /// The draft that has caused the mail; nil for mail that another request has caused.
+    /// The draft that has caused the mail; nil if the mail does not come from a draft.
     package let draft: ID<Draft>?
-    /// The account that the mail is about; nil for mail about a draft. The account may be erased.
+    /// The account that the mail is about. Nil for a mail that an uncommitted draft has caused, and for a withheld mail
+    /// to an address without an account. The account may be erased.
     package let account: ID<Account>?
     package let attempts: Int
     package let createdAt, dueAt: Date
@@ -29,10 +30,12 @@ package struct OutboxRow: Sendable {
         case waiting, delivered, dead
     }
 
-    /// Whether the next attempt would deliver the mail. If the mail is useless by then, that attempt gives it up.
+    /// Whether the next attempt will try to deliver the mail. If the mail is useless by then, that attempt gives the
+    /// mail up.
     package var canStillArrive: Bool { state == .waiting && max(dueAt, now) < uselessAfter }
 
-    /// Why the last attempt has failed: the reply of the mail server, or what has failed before it could reply.
+    /// Why the latest attempt has failed: the reply of the mail server, or the error that occurred before the server
+    /// could reply.
     package var failure: (text: String, isReply: Bool)? {
         lastError.map { error in
             let text = String(error.trimmingPrefix(#/not (delivered yet|deliverable): /#))
@@ -48,7 +51,8 @@ package struct OutboxFilter: Sendable {
     package var draft: ID<Draft>?
     /// Selects mails whose age is at most this.
     package var since: Duration?
-    /// Selects waiting mails to this address, and all mails of its account and of unfinished drafts with it.
+    /// Selects waiting mails to this address, all mails about the account with this address, and all mails of
+    /// unfinished drafts with this address.
     package var email: EmailAddress?
 
     package init(
@@ -62,7 +66,7 @@ package struct OutboxFilter: Sendable {
 }
 
 extension Operator {
-    /// Returns the newest mails that match the filter, newest first. A search for an address writes audit records.
+    /// Returns one page of the mails that match the filter, newest first. A search for an address writes audit records.
     ///
     /// - Parameters:
     ///   - limit: the maximum number of mails on the page.
@@ -93,14 +97,16 @@ extension Operator {
         }
     }
 
-    /// Returns the number of mails whose ids begin with the digits, and the id of one of them; nil if there is none.
+    /// Returns the number of mails whose ids begin with the digits, and the id of one of these mails. The id is nil if
+    /// there is no such mail.
     package func idsBeginning(
         with prefix: IDPrefix<Outbox>
     ) async throws(DatabaseError) -> (count: Int, first: ID<Outbox>?) {
         try await ids(prefix, in: "outbox")
     }
 
-    /// Returns the mail with that id; nil if there is none. If it reveals the address, writes an audit record first.
+    /// Returns the mail with that id; nil if there is none. If `reveals` is true, writes an audit record first, and
+    /// does not mask the address.
     package func mail(_ id: ID<Outbox>, reveals: Bool = false) async throws(DatabaseError) -> OutboxRow? {
         if reveals { try await note(.revealMail, of: id) }
         return try await mails(where: "id = \(id)", reveals: reveals).first

@@ -12,9 +12,9 @@ extension Operator {
     /// audit record. Ends the sessions of the account and the recoveries and changes of address that have begun,
     /// forgets its known devices, and mails a notice to each of its addresses.
     ///
-    /// The lost phone may be a known device that has stored the password. So for thirty days no device can sign in with
-    /// the password alone: each needs a mailed code first (NIST SP 800-63B-4 §4.2), as after too many failures
-    /// (``FailureCounts``).
+    /// The lost phone may be a known device that has stored the password. So for at least thirty days no device can
+    /// sign in with the password alone: each needs a mailed code first (NIST SP 800-63B-4 §4.2), as after too many
+    /// failures (``FailureCounts``). This does not apply to an account without an address.
     ///
     /// - Returns: nil if the account does not exist.
     package func removeAuthenticator(of id: ID<Account>) async throws(DatabaseError) -> AuthenticatorRemoval? {
