@@ -18,8 +18,8 @@ package struct AccountSession: Sendable {
     package let now: Date
     let tokenHash: [UInt8]
 
-    /// Whether the session was not used for too long. With two factors it must then be confirmed; with one it has
-    /// ended.
+    /// Whether the session was not used for too long. A session with two factors must then be confirmed by a password.
+    /// A session with one factor has ended.
     package var isIdle: Bool { idleExpiresAt <= now }
 }
 
@@ -60,7 +60,7 @@ package struct SignInMethods: Hashable, Sendable {
     /// The words with a space between them, as the database stores them.
     var text: String { words.joined(separator: " ") }
 
-    /// These methods, and a code of the authenticator app or a recovery code in its place.
+    /// These methods and a second factor: a code of the authenticator app or a recovery code.
     var withSecondFactor: SignInMethods {
         SignInMethods(words: words.filter { !["otp", "mfa"].contains($0) } + ["otp", "mfa"])
     }

@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// The client that commits a draft, and that the commit signs in.
+/// The client that commits a draft. The commit signs this client in.
 package struct CommittingClient: Sendable {
     let token: Token<Draft>
     let client: SessionClient
     let replaced: Token<AccountSession>?
 
-    /// The time within which a commit can be repeated with the same session, in seconds.
+    /// The time in seconds after a commit within which a repeated commit returns the same session.
     static let repeatable = 600.0
 
     /// - Parameters:
@@ -16,20 +16,21 @@ package struct CommittingClient: Sendable {
         (self.token, self.client, self.replaced) = (token, client, replaced)
     }
 
-    /// Returns the session's token for each key of the key ring. It is derived from the key and the draft's token. So a
-    /// repeated commit can return it to a client that has lost the response, and nobody else can compute it.
+    /// Returns the session's token for each key of the key ring. Each token is derived from a key, the draft's token
+    /// and the nonce. So a repeated commit can return the session's token to a client that has lost the response, and
+    /// nobody else can compute it.
     func tokens(of session: ID<AccountSession>, _ nonce: [UInt8], _ keys: KeyRing) -> [Token<AccountSession>] {
         token.digests(for: "session of commit", nonce, keys).map { Token(for: session, derived: $0) }
     }
 
-    /// Returns the device token for each key of the key ring. That is the device token of the client; if it has none,
-    /// one that is derived in the same way as the session's token.
+    /// Returns the device token for each key of the key ring. If the client has a device token, returns this token for
+    /// each key. Otherwise derives new tokens in the same way as the session's tokens.
     func devices(_ nonce: [UInt8], _ keys: KeyRing) -> [DeviceToken] {
         token.digests(for: "device of commit", nonce, keys).map { client.device ?? DeviceToken(derived: $0) }
     }
 }
 
-/// The session that a commit starts, or that it gives a new token.
+/// The session that a commit starts, or the existing session to which a commit gives a new token.
 struct SessionPlan: Sendable {
     let id: ID<AccountSession>
     let nonce: [UInt8]
@@ -48,8 +49,8 @@ struct SessionPlan: Sendable {
 }
 
 extension CommitPlan {
-    /// The statements that start the session, or give it a new token, if the commit takes effect. The last one selects
-    /// the session; the one before it records the first sign-in to the account.
+    /// The statements that start the session, or give it a new token, if the commit takes effect. The last statement
+    /// selects the session. The statement before it records the first sign-in to the account.
     var sessionStatements: [SQL] {
         guard let session else { return [] }
         let end = [signups.noteFirstSignIn(to: owner), Signups.select(session.id)]
@@ -75,8 +76,8 @@ extension CommitPlan {
         """
     }
 
-    /// The methods by which the person has proved who they are in the draft. In a sign-up without a password or an app,
-    /// in a recovery and in a change of the address, that includes the mailed code.
+    /// The methods by which the person has proved who they are in the draft. In a sign-up without a password and
+    /// without an app, in a recovery, and in a change of the address, the mailed code is one of these methods.
     private var provedMethods: (methods: SignInMethods, hasTwoFactors: Bool) {
         switch signups.flow.purpose {
         case .signup: (SignInMethods(words: factors.isEmpty && email != nil ? ["otp"] : factors), factors.count > 1)
@@ -84,7 +85,7 @@ extension CommitPlan {
         }
     }
 
-    /// Returns the session of the commit; nil if the commit starts none.
+    /// Returns the session that the commit has started or to which it has given a new token; nil if there is none.
     ///
     /// - Parameter rows: the results of the transaction, of which those of ``sessionStatements`` are the last ones.
     func newSession(_ rows: [Rows]) throws(DatabaseError) -> NewSession? {
@@ -96,8 +97,8 @@ extension CommitPlan {
 }
 
 extension Signups {
-    /// Returns the session that the commit of this client has started, with its token; nil if the session has ended or
-    /// has another token now.
+    /// Returns the session that the commit of this client has started or to which it has given a new token, with this
+    /// token. Returns nil if the session has ended or has another token now.
     func session(
         startedBy client: CommittingClient,
         of account: ID<Account>

@@ -19,9 +19,9 @@ extension Sessions {
     /// Confirms a session: updates the time of the last proof, and gives the session a new token. A password makes an
     /// idle session usable again. A second factor turns a session with one factor into one with two.
     ///
-    /// Throws `refused` for a wrong answer, `idle` for a second factor in an idle session, and `noSession` if the session
-    /// has ended. After ``AccountSession/maximumFailures`` wrong answers in a row, the next attempt ends the session,
-    /// even if it is right. A password that could not be compared is no wrong answer.
+    /// Throws `refused` for a wrong password or code, `idle` for a second factor in an idle session, and `noSession` if
+    /// the session has ended. After ``AccountSession/maximumFailures`` failed attempts in a row, the next attempt ends
+    /// the session, even if it is right. A password that could not be compared does not count as a failed attempt.
     package func confirm(
         _ token: Token<AccountSession>,
         by confirmation: Reauthentication
@@ -83,9 +83,9 @@ extension Sessions {
         return new
     }
 
-    /// Counts the attempt as a failure before it is evaluated, and returns the hash of the account's password; nil if the
-    /// account has none. Ends the session instead if it already has too many failures. Throws `limited`, `hashing` or
-    /// `noSession`.
+    /// Counts the attempt as a failure before it is evaluated, and returns the hash of the account's password; nil if
+    /// the account has none. If the session already has too many failures, ends the session instead, and throws
+    /// `noSession`. Throws `limited` or `hashing` if the password must not be checked now.
     private func countAttempt(
         on token: Token<AccountSession>,
         isPassword: Bool
@@ -110,10 +110,10 @@ extension Sessions {
         return hash.flatMap(StoredPassword.init)
     }
 
-    /// Locks the session and sets the flag `may_answer`, runs the statements, and updates the session if they set the flag
-    /// `is_right`. Throws `noSession` if the session has ended or the account is disabled, and `failed` if the flag is
-    /// not set. Only a confirmation from one factor to one factor moves the end of the session later; with two factors
-    /// that needs a full sign-in (NIST SP 800-63B-4 §2.2.3).
+    /// Locks the session and sets the flag `may_answer`, runs the statements, and updates the session if they set the
+    /// flag `is_right`. Throws `failed` if they do not set `is_right`. Throws `noSession` if the session has ended or
+    /// has another token now, or if the account is disabled. Moves the end of the session later only if the session had
+    /// one factor and still has one. With two factors, only a new sign-in gives a later end (NIST SP 800-63B-4 §2.2.3).
     private func renew(
         _ session: AccountSession,
         to assurance: Assurance,
@@ -123,8 +123,8 @@ extension Sessions {
         let token = Token(for: session.id)
         let lengthens = session.assurance == .aal1 && assurance == .aal1
         let isKept = session.isKept && assurance == .aal1
-        // Sets `may_answer` only if the session still exists, because the statements use up a second factor. Without the
-        // CTE, PostgreSQL would evaluate the flag before it waits for the lock.
+        // Sets `may_answer` only if the session still exists, because the statements use up a second factor. Without
+        // the CTE, PostgreSQL would evaluate the flag before it waits for the lock.
         let lockSession: SQL = """
             WITH locked AS MATERIALIZED (
                 SELECT disabled_at FROM sessions JOIN accounts ON accounts.id = account

@@ -38,9 +38,10 @@ package struct DeviceToken: Hashable, Sendable {
 }
 
 extension Signups {
-    /// Returns two statements for the account in the column `id` of the query, if the query returns one. The first stores
-    /// the device, and then returns a row. The second forgets the devices beyond the maximum that have signed in least
-    /// recently. Without it, a client that always signs in as a new device would fill the table.
+    /// Returns two statements for the account in the column `id` of the query, if the query returns one. The first
+    /// statement stores the device, and then returns a row. The second statement keeps the ``maximum`` devices that
+    /// have signed in most recently, and deletes the others. Without it, a client that always signs in as a new device
+    /// would fill the table.
     func remember(_ device: DeviceToken, of account: SQL) -> [SQL] {
         [
             """

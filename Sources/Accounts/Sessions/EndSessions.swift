@@ -5,11 +5,12 @@ package struct ListedSession: Sendable {
     package let id: ID<AccountSession>
     package let createdAt: Date
     package let lastSeenAt: Date
-    /// The network from which the person signed in; nil if no key of the key ring decrypts it.
+    /// The network from which the person signed in; nil if no key of the key ring decrypts this value.
     package let network: String?
-    /// The `User-Agent` of the sign-in; nil if it had none, or no key of the key ring decrypts it.
+    /// The `User-Agent` of the request that started the session; nil if the request had none, or if no key of the key
+    /// ring decrypts this value.
     package let browser: String?
-    /// The ids of the applications to which the person has gone with the session.
+    /// The ids of the applications that the person has signed in to with the session.
     package let applications: [String]
 }
 

@@ -1,26 +1,27 @@
 /// Counts failures in a row. While the count is above the maximum, guesses are refused without being evaluated.
 struct FailureCount: Sendable {
-    /// Keyed digests of what the count belongs to, one with each of the first two keys of the key ring.
+    /// Keyed digests that identify the count: one for each of the first two keys of the key ring.
     let subjects: [[UInt8]]
     let maximum: Int
-    /// The count is forgotten this time after the last failure.
+    /// The time after the latest failure after which the count begins again.
     let memory: Duration
 }
 
 /// The counts to which a guess is added. Each guess is counted before it is evaluated, so that parallel guesses cannot
 /// exceed a maximum.
 ///
-/// Guesses of passwords and mailed codes are counted by the typed address or username, not by the account, because one
-/// without an account must behave like one with an account. An account has at most one of each, so strangers have at
-/// most 100 guesses at its password in a row (NIST SP 800-63B-4 §3.2.2). After the removal of a lost authenticator they
-/// have none (``Operator/removeAuthenticator(of:)``).
+/// Guesses of passwords and mailed codes are counted by the typed address or username, not by the account, because an
+/// address or username without an account must behave like one with an account. An account has at most one address and
+/// one username, so unknown devices have at most 100 guesses at its password in a row (NIST SP 800-63B-4 §3.2.2). After
+/// the removal of a lost authenticator, they have none (``Operator/removeAuthenticator(of:)``).
 struct FailureCounts: Sendable {
-    /// The failures on all devices that the account does not know.
+    /// The failures on all devices that the account does not know, or on all devices if the guess is a mailed code or
+    /// part of a recovery.
     let ofStrangers: FailureCount
-    /// The failures on such devices in the network of the client.
+    /// The failures on the same devices, counted only in the network of the client.
     let ofNetwork: FailureCount
     /// The failures on the client's device, which are counted in place of the other two if the account knows the
-    /// device. Nil if the client has no device token.
+    /// device. Nil if the client has no device token, or if known devices have no count of their own.
     let ofDevice: FailureCount?
 }
 
@@ -74,8 +75,8 @@ extension Signups {
     /// Returns the limit that the failure has exceeded; nil if there is none.
     ///
     /// - Parameters:
-    ///   - network: the result of the statement that counts the failures of the network.
-    ///   - strangers: the result of the one after it.
+    ///   - network: the result of the statement that counts the failure in the network.
+    ///   - strangers: the result of the next statement, which counts the failure of all strangers.
     func exceeded(
         _ counts: FailureCounts,
         _ network: Rows,

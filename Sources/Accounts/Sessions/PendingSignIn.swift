@@ -12,13 +12,14 @@ package struct PendingSignIn: Sendable {
 
     /// The time within which the second factor or the mailed code must be entered.
     package static let lifetime = Duration.seconds(600)
-    /// The number of wrong codes after which the person must start the sign-in again.
+    /// The number of wrong codes after which the person must start the sign-in again or, if the code was mailed, needs
+    /// another code.
     package static let maximumAttempts = 5
 }
 
 extension Sessions {
-    /// Returns what the sign-in waits for; nil if there is none with this token, or if it has ended. After too many
-    /// wrong codes of a mail it still waits, because its page leads to another code.
+    /// Returns what the sign-in waits for; nil if no sign-in has this token, or if it has ended. Too many wrong mailed
+    /// codes do not end the sign-in, because its page offers another code.
     package func awaited(by token: Token<PendingSignIn>) async throws(SignInError) -> PendingSignIn.Awaited? {
         let awaited = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             try await database.read(

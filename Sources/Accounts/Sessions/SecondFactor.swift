@@ -55,7 +55,7 @@ extension Signups {
     }
 
     /// Returns a statement that keeps other transactions from using a code of the account's authenticator, or a
-    /// recovery code, until this one ends.
+    /// recovery code, until this transaction ends.
     static func lockAuthenticator(of account: ID<Account>) -> SQL {
         "SELECT 1 FROM authenticators WHERE account = \(account) FOR UPDATE"
     }
@@ -65,7 +65,7 @@ extension Sessions {
     /// Completes a sign-in that waits for the second factor.
     ///
     /// Throws `refused` for a wrong code. After ``PendingSignIn/maximumAttempts`` wrong codes the person must start
-    /// again.
+    /// again. Throws `codeRequired` after too many wrong codes in several sign-ins to the account.
     package func enter(
         _ factor: SecondFactor,
         for token: Token<PendingSignIn>
@@ -169,8 +169,9 @@ extension Sessions {
         return (attempts, known)
     }
 
-    /// The statements that accept a second factor. They use it up only if the flag `may_answer` is true, and then set
-    /// the flag `is_right` if the database has not accepted the factor before.
+    /// The statements that check and use up a second factor. If the flag `may_answer` is true, they set the flag
+    /// `is_right` for a code of the app that is newer than the latest accepted code, or for a recovery code of the
+    /// account.
     struct AcceptedFactor {
         let statements: [SQL]
         var newRecoveryCode: RecoveryCode?
@@ -225,8 +226,8 @@ extension Sessions {
         }
     }
 
-    /// Returns the error for a wrong code. After the last attempt, it tells the person to get a new code, or to start
-    /// again.
+    /// Returns the error for a wrong code. If no attempts are left, the error tells the person to get a new code, or to
+    /// start again.
     ///
     /// - Parameter isFinal: whether the person cannot get another code in this sign-in.
     static func wrong(attemptsLeft: Int, isFinal: Bool) -> SignInError {

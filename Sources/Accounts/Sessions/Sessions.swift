@@ -4,10 +4,11 @@ package import Logging
 /// `AccountChanges` or in `AccountFlows`.
 package struct Sessions: Sendable {
     package let signups: Signups
-    /// The hash that a password is compared with if there is no account, or no hash that can be checked. So this check
-    /// takes as long as that of a hash that this service made.
+    /// The hash with which a password is compared if there is no account, or if this server cannot check the account's
+    /// hash. The comparison takes as long as with any hash that this service made.
     let dummyHash: StoredPassword
-    /// The minimum duration of a failed sign-in. It should be longer than the check of any hash that this service made.
+    /// The minimum duration of a failed sign-in. It should be longer than the comparison of a password with any hash
+    /// that this service made.
     let failureTime: Duration
     /// Measures how long checks of imported hashes take.
     package let importedKinds: ImportedKinds

@@ -3,8 +3,8 @@ internal import Foundation
 extension Sessions {
     /// Signs in with an address or a username, and the password.
     ///
-    /// A failure does not tell whether there is an account, whether it is disabled, or how its password is stored,
-    /// neither by the response nor by its duration: the same statements run, and a password is hashed in any case.
+    /// Neither the response to a failed sign-in nor its duration tells whether there is an account, whether it is
+    /// disabled, or how its password is stored: the same statements run, and a password is hashed in any case.
     ///
     /// - Parameters:
     ///   - replaced: the present session of this client, which ends.
@@ -47,8 +47,8 @@ extension Sessions {
         try? await Task.sleep(until: min(end, Deadline.current?.instant ?? end))
     }
 
-    /// Waits until the slowest check of a password would have ended. If the deadline of the request is earlier, throws at
-    /// the deadline, as such a check does.
+    /// Waits until the slowest check of an imported hash would have ended. If the deadline of the request is earlier,
+    /// throws at the deadline, as such a check does.
     func outlastSlowestCheck(since began: ContinuousClock.Instant) async throws(SignInError) {
         let end = began + importedKinds.slowest
         let deadline = Deadline.current?.instant ?? end
@@ -128,8 +128,8 @@ extension Sessions {
         return candidate
     }
 
-    /// Compares the password with the account's hash; without a hash that can be checked, with the dummy hash. Returns
-    /// the account's hash if the password is right, and when the check began.
+    /// Compares the password with the account's hash, or with ``dummyHash`` if there is no hash that this server can
+    /// check. Returns the time when the check began, and the account's hash if the password is right.
     private func check(_ password: SharedSecret, of account: Candidate) async throws(SignInError) -> (
         hash: StoredPassword?, began: ContinuousClock.Instant
     ) {
@@ -163,8 +163,8 @@ extension Sessions {
         }
     }
 
-    /// Replaces an imported hash, and a hash whose cost or pepper differs from the present settings. Returns the hash
-    /// that is stored now, which is the old one if it cannot be replaced now.
+    /// Replaces an imported hash, and a hash whose cost or pepper differs from the present settings. Returns the new
+    /// hash, or the old hash if it was not replaced.
     private func rehashed(_ password: SharedSecret, _ hash: StoredPassword, of account: ID<Account>)
         async
         throws(SignInError) -> StoredPassword
@@ -180,8 +180,8 @@ extension Sessions {
         }
     }
 
-    /// Starts the session, or stores a sign-in that waits for the second factor. Throws `failed` if the password has
-    /// changed in the meantime.
+    /// Starts the session, or stores a sign-in that waits for the second factor. Throws `failed` if, in the meantime,
+    /// the password has changed, the account was disabled, or it got an authenticator.
     private func finish(
         _ account: ID<Account>,
         _ candidate: Candidate,
@@ -217,11 +217,12 @@ extension Sessions {
 }
 
 extension Sessions {
-    /// Runs the statements. If the condition is true then, starts a session of the account; otherwise throws `failed`.
+    /// Runs the statements. Starts a session of the account if the condition is true afterwards and the account is not
+    /// disabled; otherwise throws `failed`.
     ///
-    /// The first statement locks the account. So a change of its credentials comes either before, and the conditions
-    /// see it, or after, and it ends this session too. A session with one factor does not start if the account has an
-    /// authenticator.
+    /// The transaction first locks the account. So a change of its credentials takes effect either before this
+    /// transaction, whose conditions then see the change, or after it, and then the change also ends this session. A
+    /// session with one factor does not start if the account has an authenticator.
     func start(
         _ assurance: Assurance,
         _ methods: SignInMethods,
@@ -267,8 +268,8 @@ extension Sessions {
         return NewSession(session: session, token: token, device: device)
     }
 
-    /// Runs the statements. If the condition is true then, stores a sign-in that waits for the second factor; otherwise
-    /// throws `failed`.
+    /// Runs the statements. Stores a sign-in that waits for the second factor if the condition is true afterwards and
+    /// the account is not disabled; otherwise throws `failed`.
     func waitForSecondFactor(
         of account: ID<Account>,
         _ methods: SignInMethods,
@@ -295,7 +296,8 @@ extension Sessions {
         return .pending(PendingSignIn(token: token, awaits: .secondFactor, device: device))
     }
 
-    /// Returns a statement that ends the session that a sign-in replaces in its client; none without such a session.
+    /// Returns a statement that ends the session that a sign-in replaces in its client; an empty list if there is no
+    /// such session.
     static func end(_ replaced: Token<AccountSession>?, when condition: SQL) -> [SQL] {
         replaced.map { ["DELETE FROM sessions WHERE \(has($0)) AND \(condition)"] } ?? []
     }

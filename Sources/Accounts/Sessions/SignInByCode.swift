@@ -1,11 +1,13 @@
 internal import Foundation
 
-/// Sign-in with a code that is mailed to the address of the account. If the flow allows it, the code signs the person
-/// in. Otherwise it only makes the device known to the account, so that guesses of strangers do not lock out the owner.
+/// Sign-in with a code that is mailed to the address of the account. If the flow allows this method, the code signs the
+/// person in. Otherwise the code only makes the device known to the account, so that guesses of strangers do not lock
+/// out the owner.
 extension Sessions {
     /// Mails a code to the account with that identifier.
     ///
-    /// For an identifier without an account, no mail is sent and every code is wrong; everything else is the same.
+    /// For an identifier without an account that has an address and is not disabled, no mail is sent and every code is
+    /// wrong; everything else is the same.
     ///
     /// - Parameter replaced: the present session of this client, which ends.
     package func mailCode(
@@ -28,8 +30,8 @@ extension Sessions {
         return pending
     }
 
-    /// Returns the typed address, or one that stands for the typed username. If there is no account, no mail is sent to
-    /// it.
+    /// Returns the typed address, or an address that stands for the typed username. It identifies the recipient for the
+    /// order of the mails. No mail is sent to it unless it is the address of the account.
     private static func named(by identifier: SignInIdentifier) -> EmailAddress {
         identifier.address ?? EmailAddress("\(identifier.value)@username.invalid")
             ?? EmailAddress("nobody@username.invalid")!

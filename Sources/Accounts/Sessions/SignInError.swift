@@ -3,7 +3,7 @@ package enum SignInError: Error {
     case failed
     /// Too many guesses have failed, so the person needs a mailed code before the next one is evaluated.
     case codeRequired
-    /// The token was never issued, has expired, or its session or sign-in has ended; or the account is disabled.
+    /// The token was never issued or has expired, its session or sign-in has ended, or the account is disabled.
     case noSession
     /// The session is idle. A confirmation with the password makes it usable again.
     case idle

@@ -48,8 +48,8 @@ extension Signups {
         funnel.answered(Funnel.signIn, ofFlow: flow, after: TimeInterval(seconds))
     }
 
-    /// Returns a statement that ends the least recently used sessions of the account beyond the maximum. Without it, a
-    /// program that signs in again and again would fill the table.
+    /// Returns a statement that keeps the ``AccountSession/maximum`` most recently used sessions of the account, and
+    /// ends the others. Without it, a program that signs in again and again would fill the table.
     func endExcessSessions(of account: ID<Account>, when condition: SQL) -> SQL {
         """
         DELETE FROM sessions WHERE \(condition) AND id IN (
