@@ -60,17 +60,17 @@ struct CryptHash: HashMethod {
         return ImportedHash(CryptHash(prefix: prefix, salt: salt, hashesDigest: hashesDigest), output: output)
     }
 
-    /// Clears the low bits of a digit of bcrypt's base64, which are not used. Some tools set them, but crypt(3) always
-    /// writes zeros.
+    /// Clears the unused low bits of a digit of bcrypt's base64. Some tools set them, but crypt(3) always writes zeros.
     private static func clearPadding(of digit: inout UInt8, bits: Int) {
         let digits = Array("./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
         guard let value = digits.firstIndex(of: digit) else { return }
         digit = digits[(value >> bits) << bits]
     }
 
-    /// Reads the algorithm with its cost, such as `$2b$12$`, and returns it with the maximum number of characters of
-    /// its salts, and the number of characters of its hashes. crypt(3) cuts a longer salt, or refuses it. Returns nil
-    /// for an algorithm that is not supported, and throws if the text does not begin with a dollar.
+    /// Reads the algorithm with its cost, such as `$2b$12$`. Returns this prefix, the maximum number of characters of a
+    /// salt, and the number of characters of a hash. crypt(3) cuts a longer salt, or refuses it. Returns nil for an
+    /// algorithm that is not supported. Throws if the text does not begin with a dollar, or if the cost is malformed or
+    /// too high.
     private static func algorithm(
         of text: Substring
     ) throws(ImportedHashError) -> (prefix: String, saltLength: Int, length: Int)? {

@@ -51,7 +51,7 @@ struct ForeignArgon2: HashMethod {
     }
 
     static func read(_ text: String) throws(ImportedHashError) -> ImportedHash? {
-        // Django writes argon2 before the hash.
+        // Django writes `argon2` before the hash.
         let text = text.hasPrefix("argon2$argon2") ? text.dropFirst(6) : text[...]
         guard text.hasPrefix("$argon2") else { return nil }
         var pieces = HashText(text.dropFirst())

@@ -1,11 +1,11 @@
 /// A method by which other systems hash passwords. Each method has a file in this folder; ``ImportedHash/methods``
 /// lists them.
 protocol HashMethod: Sendable {
-    /// Reads a hash as the tools of other systems write it. Returns nil if it is of another method.
+    /// Reads a hash as the tools of other systems write it. Returns nil if the hash is of another method.
     static func read(_ text: String) throws(ImportedHashError) -> ImportedHash?
 
-    /// Restores a method from its ``kind`` and salt. Returns nil if the kind is of another method, or costs more than
-    /// ``read(_:)`` accepts.
+    /// Restores a method from its ``kind`` and salt. Returns nil if the kind is of another method, is malformed, or
+    /// costs more than ``read(_:)`` accepts.
     init?(kind: Substring, salt: [UInt8])
 
     /// The algorithm and its cost, in ASCII without `|`. Hashes of the same kind take the same time for passwords of
@@ -13,10 +13,10 @@ protocol HashMethod: Sendable {
     var kind: String { get }
     var salt: [UInt8] { get }
 
-    /// Hashes a password, and returns the bytes of the result; nil if the method cannot hash it, for example because it
-    /// is too long.
+    /// Hashes a password, and returns the bytes of the result; nil if the method cannot hash the password, for example
+    /// because the password is too long.
     ///
-    /// It may take seconds, so run it on a worker of ``HashingPool``.
+    /// A call may take seconds, so run it on a worker of ``HashingPool``.
     func output(of password: borrowing Secret) -> Secret?
 }
 
@@ -28,7 +28,7 @@ package struct ImportedHash: Sendable {
 
     static let methods: [any HashMethod.Type] = [CryptHash.self, PBKDF2Hash.self, ScryptHash.self, ForeignArgon2.self]
 
-    /// The maximum length of a hash in bytes.
+    /// The maximum length of the text of a hash in bytes.
     private static let maximumLength = 512
 
     /// The maximum working memory of a method in bytes.
@@ -38,8 +38,8 @@ package struct ImportedHash: Sendable {
         (self.method, self.output) = (method, output)
     }
 
-    /// Reads a hash as the tools of other systems write it. Throws `tooCostly` if a check of a password would cost too
-    /// much, so that no request computes such a hash.
+    /// Reads a hash as the tools of other systems write it. Throws `tooCostly` if a comparison with a password would
+    /// cost too much, so that no request makes such a comparison.
     package init(_ text: String) throws(ImportedHashError) {
         guard text.utf8.count <= Self.maximumLength, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x7C })
         else { throw .malformed }

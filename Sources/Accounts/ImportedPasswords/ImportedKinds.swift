@@ -9,14 +9,15 @@ internal import Synchronization
 package final class ImportedKinds: Sendable {
     private let signups: Signups
     private let logger: Logger
-    /// The duration of a check, by the kind of the hash.
+    /// The assumed duration of a check, by the kind of the hash. ``refresh()`` computes it from measured durations and
+    /// ``margin``.
     private let times = Mutex<[String: Duration]>([:])
 
     package init(signups: Signups, logger: Logger) {
         (self.signups, self.logger) = (signups, logger)
     }
 
-    /// The duration of a check of the slowest kind; zero if no account has an imported hash.
+    /// The assumed duration of a check of the slowest kind; zero if no kind was measured.
     var slowest: Duration { times.withLock { $0.values.max() ?? .zero } }
 
     /// The kinds that were measured.
@@ -40,7 +41,7 @@ package final class ImportedKinds: Sendable {
         }
     }
 
-    /// The factor by which a check may take longer than the measured one.
+    /// The factor by which a check may take longer than the measured check.
     private static let margin = 1.5
 
     private func time(of kind: String) async -> Duration? {

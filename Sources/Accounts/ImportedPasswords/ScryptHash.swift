@@ -11,7 +11,7 @@ struct ScryptHash: HashMethod {
         func check() throws(ImportedHashError) {
             let numbers = [rounds, blockSize, parallelism]
             guard rounds > 1, rounds & (rounds - 1) == 0, numbers.allSatisfy({ $0 > 0 }) else { throw .malformed }
-            // A bound on each number first, so that no product overflows.
+            // Limits each number first, so that no product overflows.
             guard numbers.allSatisfy({ $0 <= 1 << 20 }) else { throw .tooCostly }
             let (block, maximum) = (128 * blockSize, ImportedHash.maximumMemory)
             guard block * rounds <= maximum, block * parallelism <= maximum / 64,

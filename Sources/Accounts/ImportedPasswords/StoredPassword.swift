@@ -4,7 +4,7 @@ internal import Foundation
 /// an imported hash.
 ///
 /// Of an imported hash, only the method and the salt are stored: `kind|base64 of the salt|$argon2id$…`. Its result is
-/// hashed with Argon2id at the import, so the row is as strong as all others from then on.
+/// hashed with Argon2id at the import, so from then on an attacker must compute Argon2id for each guess.
 package struct StoredPassword: Hashable, Sendable {
     package let rawValue: String
     package let argon2: PHCString
@@ -41,15 +41,15 @@ package struct StoredPassword: Hashable, Sendable {
     /// The imported method, whose result Argon2id hashes; nil for a hash that this service made.
     var method: (any HashMethod)? { kind.flatMap { ImportedHash.method(of: $0, salt: salt) } }
 
-    /// Whether the password must be hashed again when the person enters it, because its hash is imported, or has other
-    /// parameters or another pepper than those given.
+    /// Whether the password must be hashed again when the person enters it, because its hash is imported, or differs
+    /// from the given parameters or pepper (``PHCString/needsRehash(for:with:)``).
     func needsRehash(for parameters: Argon2Parameters, with pepper: Pepper?) -> Bool {
         kind != nil || argon2.needsRehash(for: parameters, with: pepper)
     }
 }
 
 extension ImportedHash {
-    /// The method of that kind with that salt; nil if there is none.
+    /// The method of that kind with that salt; nil if no method accepts them.
     static func method(of kind: Substring, salt: [UInt8]) -> (any HashMethod)? {
         methods.lazy.compactMap { $0.init(kind: kind, salt: salt) }.first
     }

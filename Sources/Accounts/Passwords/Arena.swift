@@ -3,8 +3,8 @@ internal import Foundation
 
 /// The working memory of Argon2 for one hash at a time. It is reused, so that a hash causes no page faults.
 ///
-/// The memory starts at a 2 MiB boundary, asks the kernel for huge pages, and is not in core dumps. All of it is
-/// written to once when it is allocated. libargon2 wipes it at the end of each call.
+/// The memory starts at a 2 MiB boundary, so that the kernel can use huge pages for it, and is excluded from core
+/// dumps. All of it is written to once when it is allocated. libargon2 wipes it at the end of each call.
 final class Arena {
     private let mapping: UnsafeMutableRawBufferPointer
     private let memory: UnsafeMutableRawBufferPointer

@@ -39,8 +39,8 @@ package enum Argon2 {
         return tag.withBytes { $0.equalsInConstantTime(phc.tag) }
     }
 
-    /// Computes the test vector of RFC 9106 §5.3, and throws `ARGON2_VERIFY_MISMATCH` if the result is not the expected
-    /// one.
+    /// Computes the test vector of RFC 9106 §5.3, and throws `ARGON2_VERIFY_MISMATCH` if the result differs from the
+    /// expected tag.
     package static func selfTest() throws(Argon2Error) {
         let expected: [UInt8] = [
             0x0d, 0x64, 0x0d, 0xf5, 0x8d, 0x78, 0x76, 0x6c, 0x08, 0xc0, 0x37, 0xa3, 0x4a, 0x8b, 0x53, 0xc9,

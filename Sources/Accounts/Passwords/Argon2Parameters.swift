@@ -9,10 +9,10 @@ package struct Argon2Parameters: Hashable, Sendable {
         self.iterations = iterations
     }
 
-    /// The memory in KiB that a worker of ``HashingPool`` uses in addition to that of the hash.
+    /// The memory in KiB that a worker of ``HashingPool`` uses in addition to the memory of the hash.
     package static let overheadKiB = 2048
 
-    /// The memory in KiB of that number of workers of ``HashingPool``.
+    /// The memory in KiB of a ``HashingPool`` with this number of workers.
     package func memoryKiB(ofWorkers workers: Int) -> Int { workers * (memoryKiB + Self.overheadKiB) }
 
     /// The minimum costs of the OWASP Password Storage Cheat Sheet. All rows are about equally strong.

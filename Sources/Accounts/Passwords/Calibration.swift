@@ -1,11 +1,12 @@
 /// Measures the cost of hashing on this machine.
 package enum Calibration {
-    /// Hashes passwords with all workers busy. Returns the time of one hash and the number of hashes per second: the
-    /// median of several samples, so that a moment in which something else used the processor does not count.
+    /// Hashes passwords with all workers busy. Returns the time of one hash and the number of hashes per second. Both
+    /// come from the median of several samples, so that a moment in which something else used the processor does not
+    /// count.
     ///
     /// - Parameters:
-    ///   - samples: the minimum number of samples. In each, every worker hashes one password.
-    ///   - time: the minimum time of all samples together. There are at most 64.
+    ///   - samples: the minimum number of samples. In each sample, every worker hashes one password.
+    ///   - time: the minimum time of all samples together. If 64 samples take less time, no further sample follows.
     package static func measure(
         _ parameters: Argon2Parameters,
         workers: Int,
@@ -31,7 +32,7 @@ package enum Calibration {
         return Cost(of: median(times), workers: workers)
     }
 
-    /// The middle one of the values in their order. If their number is even, the lower one of the two in the middle.
+    /// The middle value in ascending order. If the number of values is even, the lower of the two middle values.
     static func median<Value: Comparable>(_ values: [Value]) -> Value {
         values.sorted()[(values.count - 1) / 2]
     }
@@ -54,8 +55,8 @@ package enum Calibration {
     /// costs an attacker most, and then the number of passes. Never returns less than the default parameters, even if a
     /// hash with them takes longer.
     ///
-    /// Measures once with the default parameters, and then seven times near the target. The median of these
-    /// decides, so three of them may be wrong because the machine was busy.
+    /// Measures once with the default parameters, and then seven times near the target. The median of the seven speeds
+    /// decides, so three measurements may be wrong because the machine was busy.
     ///
     /// - Parameter cost: measures the time of a hash, which is roughly proportional to memory times passes.
     package static func parameters(
@@ -96,9 +97,10 @@ package enum Calibration {
     package enum Verdict: Sendable {
         /// The time is within a fifth of the target.
         case fits
-        /// Lower parameters are not accepted, but the hash takes longer than the target.
+        /// The hash takes longer than the target with the default parameters, which are the minimum that the search
+        /// returns.
         case isMinimum
-        /// Higher parameters are not accepted or not within the memory limit, but the hash takes less than the target.
+        /// The hash takes less than the target with the maximum number of passes and all memory within the limit.
         case isMaximum
         /// The speed of the machine has changed since the parameters were found: something else uses the processor.
         case isUnsteady

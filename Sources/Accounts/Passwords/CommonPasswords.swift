@@ -17,7 +17,7 @@ struct CommonPasswords: Sendable {
     func contains(_ password: some Collection<UInt8>) -> Bool {
         guard password.count <= Self.longest else { return false }
         return lines.withUTF8Buffer { lines in
-            // If the list contains the password, it is in this range, which consists of whole lines.
+            // If the list contains the password, the password is in this range, which consists of whole lines.
             var (start, end) = (lines.startIndex, lines.endIndex)
             while start < end {
                 let entry = lines.line(around: (start + end) / 2)

@@ -1,6 +1,6 @@
 /// A fixed number of threads that hash passwords, each with its own memory, and a bounded queue.
 ///
-/// The memory of all workers is allocated when the pool is created, and is kept: `workers` times that of the
+/// The memory of all workers is allocated when the pool is created, and is kept: `workers` times the memory of the
 /// parameters. Swift's cooperative threads never hash.
 package final class HashingPool: Sendable {
     typealias Hash = @Sendable (SharedSecret, Pepper?, Arena) throws(Argon2Error) -> PHCString
@@ -66,12 +66,13 @@ package final class HashingPool: Sendable {
 
     /// Hashes a password on a worker.
     ///
-    /// Throws `busy` immediately if the queue is full or the estimated wait is too long. Throws `busy` later if the
-    /// full queue gives the place to a network with fewer passwords, or at the deadline of the request. If a worker is
-    /// hashing the password at the deadline, it finishes, and the hash is dropped.
+    /// Throws `busy` immediately if the estimated wait is too long, or if the queue is full and no network with more
+    /// passwords gives up a place. Throws `busy` later if the full queue gives the place to a network with fewer
+    /// passwords, or at the deadline of the request. If a worker is hashing the password at the deadline, the worker
+    /// finishes, and the hash is dropped.
     ///
-    /// If the task is cancelled while the password waits, throws `cancelled` immediately. If a worker is hashing it,
-    /// the hash is returned.
+    /// If the task is cancelled while the password waits, throws `cancelled` immediately. If a worker is hashing the
+    /// password, returns the hash.
     ///
     /// - Parameter network: the network that sent the password. Networks are served in turn.
     package func hash(
@@ -87,7 +88,8 @@ package final class HashingPool: Sendable {
     /// Returns whether `candidate` is the password that was hashed. Waits and is rejected like ``hash(_:pepper:for:)``.
     /// Throws `tooCostly` if the hash needs more memory than a worker of this pool has.
     ///
-    /// - Parameter pepper: the pepper of the hash (``KeyRing/pepper(of:)``). Throws `unknownPepper` for another pepper.
+    /// - Parameter pepper: the pepper of the hash (``KeyRing/pepper(of:)``). With any other pepper, the function throws
+    ///   `unknownPepper`.
     package func verify(
         _ candidate: SharedSecret,
         against phc: PHCString,
@@ -138,10 +140,10 @@ package final class HashingPool: Sendable {
         return StoredPassword(argon2, over: imported.method)
     }
 
-    /// The error that a password of that network would get immediately; nil if it would be accepted.
+    /// The error with which a password from this network would be rejected immediately; nil if it would be accepted.
     func rejection(of network: Network) -> HashingError? { pool.rejection(of: network).map(HashingError.rejected) }
 
-    /// The estimated wait of a password of that network.
+    /// The estimated wait of a password from this network.
     func wait(of network: Network) -> Duration { pool.wait(of: network) }
 
     /// Rejects waiting passwords with `stopped`, finishes running hashes, and blocks until the threads have ended.

@@ -55,7 +55,8 @@ package struct PHCString: Hashable, Sendable {
         rawValue = "$argon2id$v=19$\(costs)\(key)$\(Self.encode(salt))$\(Self.encode(tag))"
     }
 
-    /// Reads the parameters that follow the costs, and returns the id of the pepper; nil if there are none.
+    /// Reads the parameters that follow the costs, and returns the id of the pepper; nil if there are no such
+    /// parameters.
     private static func keyID(_ parameters: [Substring]) throws(PHCStringError) -> [UInt8]? {
         guard let parameter = parameters.first else { return nil }
         guard parameters.count == 1, parameter.hasPrefix("keyid="), let id = Self.keyID(parameter.dropFirst(6))

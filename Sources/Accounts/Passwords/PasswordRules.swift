@@ -18,14 +18,14 @@ package struct PasswordRules: Sendable {
         self.maximum = maximum
     }
 
-    /// These rules with at least the minimum length for a password that is the only factor.
+    /// A copy of these rules whose minimum length is at least ``minimumWithoutAuthenticator``.
     var ofOnlyFactor: PasswordRules {
         PasswordRules(minimum: max(minimum, Self.minimumWithoutAuthenticator), maximum: maximum)
     }
 
     /// Returns the canonical form of a password, which is hashed and compared: PRECIS OpaqueString (RFC 8265 §4.2). All
-    /// kinds of spaces become U+0020, and the text is in Normalization Form C. White space at the ends and the case of
-    /// letters stay as they are.
+    /// kinds of spaces become U+0020, and the text is converted to Normalization Form C. White space at the ends and
+    /// the case of letters stay as they are.
     ///
     /// Throws `tooLong` above ``maximumBytes``, and `badCharacters` for bytes that are not UTF-8 and for characters
     /// that a line of text must not contain. ``refusals(of:field:context:)`` checks the other rules.

@@ -1,8 +1,8 @@
-/// A secret input of Argon2id that is derived from a key of the ring and is not in the database. Without it, nobody can
-/// search for the password of a stolen hash (NIST SP 800-63B-4 §3.1.1.2).
+/// A secret input of Argon2id that is derived from a key of the ring and is not in the database. Without the pepper,
+/// nobody can search for the password of a stolen hash (NIST SP 800-63B-4 §3.1.1.2).
 package struct Pepper: Sendable {
-    /// Identifies the pepper. The PHC string of a hash contains it as `keyid`. It is derived from the key, so another
-    /// key with the same name in the ring has a pepper with another id.
+    /// Identifies the pepper. The PHC string of a hash contains it as `keyid`. The id is derived from the key of the
+    /// ring, so another key with the same name has a pepper with another id.
     let id: [UInt8]
     let key: [UInt8]
 }
@@ -20,7 +20,7 @@ extension KeyRing: CustomStringConvertible, CustomReflectable {
 
 extension KeyRing {
     /// The pepper with which the hash was computed; nil if it was computed without one. Throws `unknownPepper` if the
-    /// ring lacks the key: then this server cannot check a password.
+    /// ring lacks the key of the pepper. Without this key, this server cannot compare a password with the hash.
     package func pepper(of phc: PHCString) throws(HashingError) -> Pepper? {
         guard let id = phc.keyID else { return nil }
         guard let pepper = peppers.first(where: { $0.id == id }) else { throw .unknownPepper }
@@ -29,10 +29,11 @@ extension KeyRing {
 }
 
 extension PHCString {
-    /// Whether a new hash of the same password would have another cost or another pepper. Then the password should be
-    /// hashed again when it is known, after a sign-in.
+    /// Whether a new hash of the same password would have another cost or another pepper. If true, the service should
+    /// hash the password again at the next sign-in, when it knows the password.
     ///
-    /// - Parameter pepper: the pepper of new hashes. If it is nil, a hash with a pepper keeps it.
+    /// - Parameter pepper: the pepper of new hashes. If it is nil, a hash with a pepper needs no new hash for that
+    ///   reason.
     package func needsRehash(for parameters: Argon2Parameters, with pepper: Pepper?) -> Bool {
         self.parameters != parameters || parallelism != 1 || pepper.map { $0.id != keyID } ?? false
     }

@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// Operations on secret text. They process one character at a time, and write only to memory that is wiped.
+/// Operations on secret text. They process one character at a time, and write only to memory that is wiped. The
+/// exception is ``normalised()``.
 extension Secret {
     /// The length in Unicode scalars. The bytes must be valid UTF-8.
     var scalarCount: Int {
@@ -33,9 +34,10 @@ extension Secret {
 
     /// The text in Unicode Normalization Form C. The bytes must be valid UTF-8.
     ///
-    /// A password that is not ASCII leaves wiped memory here, and nowhere else, because the standard library can only
-    /// normalise a `String`. The storage of that string is overwritten afterwards. Two things cannot be overwritten:
-    /// the few characters that the normaliser holds at a time, and a string of up to 15 bytes, which is on the stack.
+    /// This function copies a password that is not ASCII to memory outside a ``Secret``, because the standard library
+    /// can only normalise a `String`. The storage of that string is overwritten afterwards. Two things cannot be
+    /// overwritten: the few characters that the normaliser holds at a time, and a string of up to 15 bytes, which is on
+    /// the stack.
     borrowing func normalised() -> Secret {
         var text = withBytes { String(decoding: $0, as: UTF8.self) }
         defer {
@@ -47,7 +49,7 @@ extension Secret {
     /// Makes a secret of the text in Normalization Form C, which is at most three times as long in bytes (Unicode
     /// Standard Annex 15).
     ///
-    /// Uses `_withNFCCodeUnits`, with which `String` compares and hashes, because Foundation's
+    /// Uses `_withNFCCodeUnits`, which `String` itself uses to compare and hash, because Foundation's
     /// `precomposedStringWithCanonicalMapping` leaves copies in buffers that are not wiped.
     init(normalising text: String) {
         self.init(capacity: 3 * text.utf8.count) { buffer in

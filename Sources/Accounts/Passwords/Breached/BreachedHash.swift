@@ -1,7 +1,7 @@
 internal import Crypto
 internal import Foundation
 
-/// The hash function of a list of breached passwords, which contains their hashes.
+/// The function that computed the hashes in a list of breached passwords.
 package enum BreachedHash: String, CaseIterable, Sendable {
     case sha1
     /// MD4 of the password in UTF-16, little endian.

@@ -6,7 +6,8 @@ package struct BreachedList: Sendable {
     private let hash: BreachedHash
     private let file: HashFile
 
-    /// Opens the file. Throws if the lines that it checks are not a sorted list of such hashes.
+    /// Opens the file. Throws if the lines that ``HashFile/init(path:)`` checks are not a sorted list of hashes, or if
+    /// the hash function is unclear.
     ///
     /// - Parameter text: the path of the file. If the lines contain only the first digits of the hashes, `sha1:` or
     ///   `ntlm:` must precede it.
@@ -46,8 +47,8 @@ package final class BreachedPasswords: Sendable {
         )
     }
 
-    /// Returns whether the list contains a canonical password. If the file cannot be read, logs an error, at most one a
-    /// minute, and returns false, so that only the passwords of ``Blocklist`` are refused.
+    /// Returns whether the list contains a canonical password. If the file cannot be searched, logs an error, at most
+    /// once a minute, and returns false. Then only the passwords of ``Blocklist`` are refused.
     ///
     /// Throws `rejected` like ``HashingPool/hash(_:pepper:for:)``.
     ///
@@ -70,7 +71,7 @@ package final class BreachedPasswords: Sendable {
     package func shutdown() { pool.shutdown() }
 }
 
-/// Logs that the file cannot be read, at most once a minute.
+/// Logs that the file cannot be searched, at most once a minute.
 private final class FailureLog: Sendable {
     private let logger: Logger
     private let last = Mutex<ContinuousClock.Instant?>(nil)

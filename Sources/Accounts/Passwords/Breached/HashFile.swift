@@ -6,7 +6,8 @@ package enum HashFileError: Error, Hashable, CustomStringConvertible {
     case unreadable(Int32)
     case notRegular
     case empty
-    /// The line is not `HASH` or `HASH:COUNT`, or its hash has another number of digits than that of the first line.
+    /// The line is neither `HASH` nor `HASH:COUNT`, or its hash does not have as many digits as the hash in the first
+    /// line.
     case malformed(Place)
     case unsorted(Place)
     /// The number of digits in a line does not show which hash function was used.
@@ -62,7 +63,7 @@ final class HashFile: Sendable {
 
     /// The number of bytes that a search reads at once: about 90 lines.
     private static let blockLength = 4096
-    /// The number of bytes at the beginning of the file of which every line is checked when the file is opened. In the
+    /// The number of bytes at the beginning of the file in which every line is checked when the file is opened. In the
     /// rest of the file, ``checkedBlocks`` blocks and the last block are checked.
     private static let checkedLength = 1 << 20
     private static let checkedBlocks = 256
@@ -89,8 +90,8 @@ final class HashFile: Sendable {
         }
         var (last, end) = ([] as [UInt8], 0)
         for range in ranges {
-            // If the range overlaps with the previous one, it begins before the last line, so the two cannot be
-            // compared.
+            // If the range overlaps with the previous range, its first line may come before the last line of the
+            // previous range. So the order of these two lines is not checked.
             if range.lowerBound < end { last = [] }
             let block = try block(range, in: 0..<size)
             for (index, line) in block.lines.enumerated() {
@@ -109,15 +110,15 @@ final class HashFile: Sendable {
     /// answered.
     ///
     /// Hashes are uniformly distributed, so the value of a hash shows approximately where it is in the file. Each read
-    /// guesses the position from the value, except every third one, which halves the rest. This limits the number of
-    /// reads for any distribution.
+    /// guesses the position from the value, except every third read, which halves the rest. The halving limits the
+    /// number of reads for any distribution.
     ///
     /// - Parameter hash: the digits of the whole hash, in upper case.
     func contains(_ hash: borrowing Secret) throws(HashFileError) -> Bool {
         try hash.withBytes { hash throws(HashFileError) in
             let hash = hash.prefix(digits)
             let position = Self.position(of: hash)
-            // If the file contains the line, it is in the range `rest`, which consists of whole lines.
+            // If the file contains the hash, its line is in the range `rest`, which consists of whole lines.
             var (rest, positions) = (0..<size, 0.0...1.0)
             for attempt in 1...Self.maximumReads where !rest.isEmpty {
                 let share = (position - positions.lowerBound) / (positions.upperBound - positions.lowerBound)
@@ -148,7 +149,7 @@ final class HashFile: Sendable {
         }
     }
 
-    /// The maximum number of reads of one search. A third of them halve the rest, so they are enough for 2^40 blocks.
+    /// The maximum number of reads of one search. A third of the reads halve the rest, which is enough for 2^40 blocks.
     private static let maximumReads = 120
 
     /// The value of a hash as a fraction from 0 to 1, from its first 13 digits.
