@@ -1,9 +1,9 @@
-/// A change of an account that its address is told of. The raw value is the template of the mail.
+/// A change of an account about which the service mails a notice. The raw value is the template of the mail.
 package enum AccountNotice: String, CaseIterable, Sendable {
     case passwordChanged = "password-changed"
     case addressChanged = "address-changed"
     case addressRestored = "address-restored"
-    /// The account has gone back from this address to the previous one. The mail goes to this address.
+    /// The previous address of the account was restored. The mail goes to the address that was removed.
     case addressWithdrawn = "address-withdrawn"
     case authenticatorAdded = "authenticator-added"
     case authenticatorReplaced = "authenticator-replaced"
@@ -15,7 +15,7 @@ package enum AccountNotice: String, CaseIterable, Sendable {
     case applicationSignedOut = "application-signed-out"
     case accountErased = "account-erased"
 
-    /// Whether the mail has its own text, in place of the text about a change that somebody else may have made.
+    /// Whether the mail has its own text. Other mails share one text about a change that somebody else may have made.
     var hasOwnText: Bool {
         switch self {
         case .addressRestored, .addressWithdrawn, .authenticatorRemovedByOperator, .applicationSignedOut,
@@ -25,7 +25,7 @@ package enum AccountNotice: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the mail has a link to the page on which the person chooses a new password.
+    /// Whether the mail has a link to the recovery or, if accounts have no password, to the page of the account.
     var hasLink: Bool { !hasOwnText || self == .addressRestored }
 
     /// Whether the mail asks the person to contact the service if something is wrong.

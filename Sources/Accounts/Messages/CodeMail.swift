@@ -5,13 +5,15 @@ package enum CodeMail: String, CaseIterable, Sendable {
     case recovery = "recovery-code"
     case emailChange = "address-code"
 
-    /// The path of the page on which the ticket in the mail is exchanged for another code; nil if the mail has none.
+    /// The path of the page on which the ticket in the mail is exchanged for another code; nil if the mail has no
+    /// ticket.
     var ticketPath: String? {
         switch self {
         case .signUp: "\(FlowPurpose.signup.path)/ticket"
         case .signIn: "/session/ticket"
         case .recovery: "\(FlowPurpose.recovery.path)/ticket"
-        // A ticket helps if strangers have used up the mails of the address. Only a signed-in person causes this mail.
+        // A ticket helps if requests of strangers have used up the limit of mails to the address. Only a signed-in
+        // person causes this mail.
         case .emailChange: nil
         }
     }
@@ -26,8 +28,8 @@ extension FlowPurpose {
         }
     }
 
-    /// The template of the mail that replaces the mail with the code if no code can be correct. For a sign-up and a
-    /// change of the address, it is a notice to the owner of the account that has the address already. For a recovery,
+    /// The template of the mail that replaces the mail with the code if no code can be correct. In a sign-up and in a
+    /// change of the address, an account has the address already, and the mail is a notice to its owner. In a recovery,
     /// no account has the address, and the mail is never sent.
     var templateWithoutCode: String {
         switch self {

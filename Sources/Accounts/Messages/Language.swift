@@ -1,6 +1,6 @@
 /// A language of the texts for people. Two languages are equal if their tags are.
 package struct Language: Hashable, Sendable {
-    /// The tag that names it (BCP 47), such as `en`.
+    /// The language tag (BCP 47), such as `en`.
     package let tag: String
     /// The name of the language in the language itself.
     package let nativeName: String
@@ -21,8 +21,9 @@ package struct Language: Hashable, Sendable {
         questions = texts.questions
     }
 
-    /// Returns the language that an `Accept-Language` field prefers (RFC 9110 §12.5.4): by quality, then by position in
-    /// the field; the first of `languages` if the field names none of them.
+    /// Returns the language that an `Accept-Language` field prefers (RFC 9110 §12.5.4): the language with the highest
+    /// quality, and of several the one that comes first in the field. Returns the first of `languages` if the field
+    /// names none of them.
     ///
     /// `q=0` excludes a language, `*` stands for all languages that the field does not name, and malformed parts are
     /// ignored. A field longer than 8 KiB is ignored.
@@ -37,7 +38,7 @@ package struct Language: Hashable, Sendable {
     }
 
     /// The rank of the language, compared from left to right: its quality, its position in the field, and whether it is
-    /// the fallback. Nil if it is excluded.
+    /// the fallback. Nil if the field excludes it.
     private func rank(among ranges: [Range], fallback: Language) -> (Int, Int, Int)? {
         let isFallback = self == fallback ? 1 : 0
         let matching = ranges.enumerated().filter { $0.element.language == self }
@@ -71,7 +72,8 @@ package struct Language: Hashable, Sendable {
             language = languages.language(for: tag)
         }
 
-        /// Reads `q=0.8`: one digit, then at most three decimals, at most 1 in all (RFC 9110 §12.4.2).
+        /// Reads a quality such as `q=0.8` and returns it in thousandths: 0 or 1, with at most three decimals. Nil if
+        /// the text is malformed, or if the quality is above 1 (RFC 9110 §12.4.2).
         private static func quality(_ text: Substring) -> Int? {
             let digits = text.utf8.dropFirst(2)
             guard text.lowercased().hasPrefix("q="), let first = digits.first, digits.count <= 5,
@@ -93,7 +95,7 @@ package struct Language: Hashable, Sendable {
 }
 
 extension [Language] {
-    /// The language with exactly this tag, as it is stored.
+    /// The language with exactly this tag, in the form in which the database stores it.
     package subscript(tag: String) -> Language? { first { $0.tag == tag } }
 
     /// Finds the language for a tag such as `ko-KR`, by lookup (RFC 4647 §3.4), ignoring case. Nil if the tag is

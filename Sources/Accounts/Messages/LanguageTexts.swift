@@ -1,15 +1,15 @@
 /// What a file of texts says about one language.
 struct LanguageTexts: Sendable {
     let tag: String
-    /// The name of the language in itself.
+    /// The name of the language in the language itself.
     var name: String?
     var isRightToLeft: Bool?
-    /// The names of the twelve months; nil for none.
+    /// The names of the twelve months; nil if the file does not name them.
     var months: [String]?
-    /// By their paths, such as `words.next`.
+    /// The texts by their paths, such as `words.next`.
     var texts: [String: TextTemplate] = [:]
     /// Translations of texts of the flow, such as titles and labels. The key is the text that the flow file has in
-    /// English, or in its first language if it has none in English.
+    /// English, or in its first language if it has no English text.
     var questions: [String: String] = [:]
 
     /// A copy with the texts of `others`, and with these texts where `others` has none.

@@ -1,8 +1,8 @@
 /// All texts for people in one language. Texts that the language does not have are in English.
 package final class Messages: Sendable {
-    /// By the positions of the words.
+    /// The texts of the words. The index is ``Word/rawValue``.
     private let words: [String]
-    /// By their paths, such as `pages.sign-up`.
+    /// The texts of the language itself by their paths, such as `pages.sign-up`.
     private let texts: [String: TextTemplate]
     private let months: [String]
     private let plurals: PluralRule
@@ -46,7 +46,7 @@ extension Messages {
     /// The title of the first page.
     package func signUp(serviceName: String) -> String { text("pages.sign-up", ["service": serviceName]) }
 
-    /// The button that leads to an application, by its name.
+    /// The text of the button that leads to the application with this name.
     package func continueTo(_ application: String) -> String {
         text("pages.continue-to", ["application": application])
     }
@@ -54,12 +54,13 @@ extension Messages {
     /// The message after too many requests.
     package func tooOften(_ wait: RoundedWait) -> String { text("pages.too-often", ["time": time(wait)]) }
 
-    /// What a page without script says about the lifetime of a code, in seconds.
+    /// The text about the lifetime of a code, for a page without a script.
     package func codeLifetime(seconds: Int) -> String {
         text("pages.code-lifetime", ["time": time(RoundedWait(seconds: seconds))])
     }
 
-    /// The message about a change of the address or an erasure within a day after a change of the address.
+    /// The message if the person wants to change the address again or to erase the account within a day after a change
+    /// of the address. It says how long the person must wait.
     package func addressPause(_ wait: RoundedWait) -> String { text("pages.address-pause", ["time": time(wait)]) }
 
     /// The words that open a page to change something, such as "Change profile".
@@ -116,7 +117,7 @@ extension Messages {
         page("ticket-expired", "text", ["service": serviceName], hasButton: false)
     }
 
-    /// Whom to ask if the person has lost every second factor.
+    /// The text about whom the person can ask after losing every second factor.
     package func lostFactor(serviceName: String) -> String { text("pages.lost-factor", ["service": serviceName]) }
 
     private func page(_ name: String, _ part: String, _ values: [String: String], hasButton: Bool) -> PageText {
@@ -133,7 +134,7 @@ extension Messages {
 /// The parameter `contact` of a mail is the URL under which people reach the service; nil if it has none.
 extension Messages {
     /// The mail with a code. The code is only in the text, because notifications show the subject. The link to another
-    /// code is on a separate line at the end; nil for none.
+    /// code is on a separate line at the end. If `link` is nil, the mail has no link.
     package func text(
         of mail: CodeMail,
         _ code: String,
@@ -154,8 +155,8 @@ extension Messages {
         )
     }
 
-    /// The mail in place of one with a code that has expired before the delivery. The link to another code is on a separate
-    /// line.
+    /// The mail that replaces a mail with a code, if the code has expired before the delivery. The link to another code
+    /// is on a separate line.
     package func late(_ mail: CodeMail, link: String, serviceName: String) -> MailText {
         let service = ["service": serviceName]
         let values = [
@@ -179,8 +180,8 @@ extension Messages {
         mail(FlowPurpose.signup.templateWithoutCode, ["link": link, "service": serviceName])
     }
 
-    /// The mail to the owner of an account after somebody wanted to move another account to the address of this one. The
-    /// link leads to the page for signing in.
+    /// The mail to the owner of an account after somebody wanted to move another account to the address of this
+    /// account. The link leads to the page for signing in.
     package func addressInUse(serviceName: String, link: String) -> MailText {
         mail(FlowPurpose.emailChange.templateWithoutCode, ["link": link, "service": serviceName])
     }
@@ -207,13 +208,13 @@ extension Messages {
         )
     }
 
-    /// The mail to the address that an account has left. The link restores it, and `code` is the secret in the link. Each
-    /// is on a separate line.
+    /// The mail to the address that an account has left. The link restores this address, and `code` is the secret in
+    /// the link. The link and the code are on separate lines.
     package func addressLeft(serviceName: String, days: Int, link: String, code: String) -> MailText {
         mail("address-left", ["link": link, "code": code, "time": time(days, "days"), "service": serviceName])
     }
 
-    /// The mail that welcomes the owner of a new account. Shows `address` unchanged.
+    /// The mail that welcomes the owner of a new account. It shows `address` unmasked.
     package func accountCreated(serviceName: String, address: String, contact: String? = nil) -> MailText {
         mail("account-created", ["address": address, "service": serviceName], contact)
     }
@@ -233,7 +234,8 @@ extension Messages {
 
 extension Messages {
     /// The message about a refused field. It may show these members of `refusal.params`: `min` and `max` (characters;
-    /// for dates years of age), `digits`, `attempts_left` and `example`. It leaves out those that are missing.
+    /// for dates years of age), `digits`, `attempts_left` and `example`. If a member is missing, the message does
+    /// without it.
     ///
     /// - Parameters:
     ///   - topic: what the message names, and shows an example of.
@@ -277,7 +279,7 @@ extension Messages {
         return message(refusal.code, variants + [RefusalTopic.other.rawValue], values, count: count)
     }
 
-    /// The first of these texts that the language has.
+    /// The first of these texts that the language has; if it has none of them, the first that the fallback has.
     private func message(
         _ code: Refusal.Code,
         _ variants: [String],
@@ -312,7 +314,7 @@ package struct PageText: Hashable, Sendable {
 }
 
 extension Messages {
-    /// The message about a refused answer of which only the field is known.
+    /// The message about a refused answer, without its topic and label.
     func message(for refusal: Refusal) -> String { message(for: refusal, about: .other, label: nil) }
 }
 

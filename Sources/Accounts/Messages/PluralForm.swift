@@ -1,15 +1,15 @@
-/// A form of a text with a number, as Unicode CLDR names them.
+/// A plural form of a text with a number. The names are those of Unicode CLDR.
 enum PluralForm: String, CaseIterable, Sendable {
     case zero, one, two, few, many, other
 }
 
 /// Which form a language uses for a whole number: the cardinal rules of Unicode CLDR, for whole numbers only.
 enum PluralRule: Sendable {
-    /// One form for all numbers, as in Japanese and Korean.
+    /// `other` for all numbers, as in Japanese and Korean.
     case none
-    /// One for 1, as in English and German.
+    /// `one` for 1, otherwise `other`, as in English and German.
     case one
-    /// One for 0 and 1, as in French.
+    /// `one` for 0 and 1, otherwise `other`, as in French.
     case zeroOrOne
     case arabic, czech, hebrew, icelandic, latvian, lithuanian, polish, romanian, russian, serbian, slovenian
 
@@ -21,7 +21,7 @@ enum PluralRule: Sendable {
         (.romanian, "ro mo"), (.russian, "be ru uk"), (.serbian, "bs hr sh sr"), (.slovenian, "sl"),
     ]
 
-    /// The rule of a language; one for 1 if the language is not listed.
+    /// The rule of a language; ``one`` if the language is not listed.
     init(tag: String) {
         let language = tag.prefix { $0 != "-" }.lowercased()
         self = Self.languages.first { $0.tags.split(separator: " ").contains { $0 == language } }?.rule ?? .one

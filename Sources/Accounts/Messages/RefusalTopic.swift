@@ -4,7 +4,7 @@ package enum RefusalTopic: String, CaseIterable, Sendable {
     case email, phone, username, password, confirmation, code, consent, date, number, choice
     case authenticator = "totp"
     case secondFactor = "second-factor"
-    /// The password that an account has, in contrast to a new one.
+    /// The password that an account has, in contrast to a new password.
     case presentPassword = "present-password"
     case photo = "image"
     /// A phone number outside Korea.
@@ -15,7 +15,8 @@ package enum RefusalTopic: String, CaseIterable, Sendable {
     /// Anything else; the message names it by its label, if it has one.
     case other
 
-    /// Its names in a file of texts, in the order in which a message is looked for. The messages for ``other`` serve all.
+    /// The keys in a file of texts under which a message is looked up, in this order. If none of them has a message,
+    /// the message for ``other`` is used.
     var names: [String] {
         switch self {
         case .other: []
@@ -30,7 +31,7 @@ package enum RefusalTopic: String, CaseIterable, Sendable {
 extension Refusal {
     /// The message for the person.
     ///
-    /// - Parameter flow: the flow with the refused field; nil if the refused member belongs to no flow.
+    /// - Parameter flow: the flow with the refused field; nil if the refused member does not belong to a flow.
     package func message(in language: Language, of flow: Flow? = nil) -> String {
         let asked = flow?.field(named: field)
         return language.messages.message(

@@ -1,4 +1,5 @@
-/// A time to wait as people say it, rounded up: in seconds below a minute, in minutes below an hour, otherwise in hours.
+/// A time to wait as people say it, rounded up: in seconds below a minute, in minutes up to 59 minutes, otherwise in
+/// hours. At least one second.
 package enum RoundedWait: Hashable, Sendable {
     case seconds(Int)
     case minutes(Int)

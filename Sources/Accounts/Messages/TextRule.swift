@@ -2,7 +2,7 @@
 struct TextRule: Sendable {
     /// The placeholders that the text must have.
     var required: [String] = []
-    /// The placeholders that it may have.
+    /// The further placeholders that the text may have.
     var optional: [String] = []
     /// The placeholder with the number that decides between plural forms; nil if the text has one form.
     var counted: String?

@@ -1,4 +1,4 @@
-/// A text with placeholders, such as `Use at least {min} characters.`, split at them when the file is read.
+/// A text with placeholders, such as `Use at least {min} characters.`, split at the placeholders when the file is read.
 struct TextTemplate: Sendable {
     private let forms: [PluralForm: [Piece]]
 
@@ -7,13 +7,13 @@ struct TextTemplate: Sendable {
         case placeholder(String)
     }
 
-    /// Why a text is no template.
+    /// The reason why a text is not a valid template.
     enum Flaw: Error {
         /// A brace that does not belong to a placeholder.
         case brace
     }
 
-    /// - Parameter texts: a text for each form, and always for `other`.
+    /// - Parameter texts: a text for each plural form. It must contain a text for `other`.
     init(_ texts: [PluralForm: String]) throws(Flaw) {
         var forms: [PluralForm: [Piece]] = [:]
         for (form, text) in texts { forms[form] = try Self.pieces(of: text) }

@@ -1,4 +1,4 @@
-/// The languages that the service has with a file of texts: texts in place of the built-in ones, and further languages.
+/// The languages of a service with a file of texts. The file can replace built-in texts, and add languages.
 package struct TextsFile: Sendable {
     /// The built-in languages, then those that the file adds, in the order of the file.
     package let languages: [Language]

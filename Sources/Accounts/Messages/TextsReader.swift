@@ -3,13 +3,13 @@ internal import Yams
 /// Reads a file of texts, and collects its mistakes.
 struct TextsReader {
     private let file: String
-    /// The languages whose texts the file replaces. For any other language, the file must have a `name`.
+    /// The languages whose texts the file may replace. For any other language, the file must have a `name`.
     private let builtIn: [LanguageTexts]
     private(set) var mistakes: [YAMLFileError] = []
 
     init(file: String, builtIn: [LanguageTexts]) { (self.file, self.builtIn) = (file, builtIn) }
 
-    /// The languages in the order of the file. Nil if there are mistakes.
+    /// Returns the languages in the order of the file; nil if there are mistakes.
     mutating func read(_ yaml: String) -> [LanguageTexts]? {
         let name = file
         guard var entry = attempt({ () throws(YAMLFileError) in try YAMLEntry(yaml: yaml, file: name) }) else {
@@ -83,7 +83,8 @@ struct TextsReader {
         return nil
     }
 
-    /// Reads the translations of the texts of the flow. A translation may have several lines if the text has.
+    /// Reads the translations of the texts of the flow. A translation may have several lines if the text of the flow
+    /// has several lines.
     private mutating func questions(in entry: inout YAMLEntry) -> [String: String] {
         guard let node = entry.node("questions") else { return [:] }
         guard case .mapping(let mapping) = node else {
@@ -120,7 +121,7 @@ struct TextsReader {
             texts.texts[path] = template(node, path, rule, plurals, at: key)
             return
         }
-        // One text in place of a mapping is the text for all cases without their own.
+        // A single text in place of a mapping is its entry `other`, for all cases without an entry of their own.
         if node.scalar != nil, let rule = TextRule.all["\(path).other"] {
             texts.texts["\(path).other"] = template(node, path, rule, plurals, at: key)
             return
@@ -143,7 +144,7 @@ struct TextsReader {
         }
     }
 
-    /// Nil if the text has a mistake.
+    /// Reads the text of one path with its plural forms. If the text has mistakes, adds them and returns nil.
     private mutating func template(
         _ node: Node,
         _ path: String,
@@ -208,7 +209,7 @@ struct TextsReader {
         return names.isEmpty ? "{name}" : names.joined(separator: ", ")
     }
 
-    /// Nil if the node is no text, after collecting the mistake.
+    /// Returns the text of the node. If the node is not a valid text, adds a mistake and returns nil.
     private mutating func text(_ node: Node, _ path: String, _ rule: TextRule, at key: Node) -> String? {
         if let text = Self.text(node, allowsLineBreaks: rule.allowsLineBreaks) { return text }
         let lines = rule.allowsLineBreaks ? "" : " in one line"
@@ -228,7 +229,7 @@ struct TextsReader {
         YAMLFileError(file: file, line: node.mark?.line, reason: reason)
     }
 
-    /// The value that the body reads; nil if it throws, after collecting the mistake.
+    /// Returns the value that the body reads. If the body throws, adds the mistake and returns nil.
     private mutating func attempt<Value>(_ body: () throws(YAMLFileError) -> Value) -> Value? {
         do throws(YAMLFileError) {
             return try body()

@@ -2,7 +2,7 @@
 package enum Word: Int, CaseIterable, Sendable {
     // Between steps.
     case begin, next, back, cancel, skip, change, keep, optional, language, steps
-    // Fields. `{what}` is what a consent is about.
+    // Fields. In `readText`, `{what}` is the label of a consent.
     case showPassword, hidePassword, confirmed, isSet, accepted, notAccepted, nothing, readText, choose
     // Pictures.
     case yourPicture, dropPicture, removePicture, badPicture, cropTitle, cropText, zoom, usePicture
