@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// The kinds of imported hashes that accounts still have, and how long a check of each kind takes.
 ///
-/// A failed sign-in takes at least as long as a check of the slowest kind, even if there is no such account. So its
-/// duration does not reveal whether an account exists, or how its password is hashed.
+/// A failed sign-in takes at least as long as a check of the slowest kind, even if no account has the typed identifier.
+/// So its duration does not reveal whether an account exists, or how its password is hashed.
 package final class ImportedKinds: Sendable {
     private let signups: Signups
     private let logger: Logger
@@ -23,9 +23,9 @@ package final class ImportedKinds: Sendable {
     /// The kinds that were measured.
     var kinds: Set<String> { times.withLock { Set($0.keys) } }
 
-    /// Reads which kinds accounts have. Measures the new ones, and the slowest one again, because a check takes longer
-    /// on a busy machine. Checks in requests are not measured: the duration of a failed sign-in shows the time of the
-    /// slowest kind, so this time must not reveal what other people do.
+    /// Reads which kinds accounts have. Measures the new kinds, and measures the slowest kind again, because a check
+    /// takes longer on a busy machine. Checks in requests are not measured: the duration of a failed sign-in shows the
+    /// time of the slowest kind, so this time must not reveal what other people do.
     package func refresh() async throws(DatabaseError) {
         var kinds: Set<String> = []
         for row in try await signups.database.read("SELECT * FROM imported_kinds()") {

@@ -22,8 +22,8 @@ package struct Language: Hashable, Sendable {
     }
 
     /// Returns the language that an `Accept-Language` field prefers (RFC 9110 §12.5.4): the language with the highest
-    /// quality, and of several the one that comes first in the field. Returns the first of `languages` if the field
-    /// names none of them.
+    /// quality. If several have it, the language that comes first in the field. Returns the first of `languages` if the
+    /// field names none of them.
     ///
     /// `q=0` excludes a language, `*` stands for all languages that the field does not name, and malformed parts are
     /// ignored. A field longer than 8 KiB is ignored.

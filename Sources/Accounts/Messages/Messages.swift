@@ -174,8 +174,8 @@ extension Messages {
         return mail("handoff", values)
     }
 
-    /// The mail to the owner of an account after a sign-up with the address of the account. The link leads to the page for
-    /// signing in.
+    /// The mail to the owner of an account after a sign-up with the address of the account. The link leads to the page
+    /// for signing in.
     package func alreadyRegistered(serviceName: String, link: String) -> MailText {
         mail(FlowPurpose.signup.templateWithoutCode, ["link": link, "service": serviceName])
     }

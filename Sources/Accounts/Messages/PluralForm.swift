@@ -3,7 +3,8 @@ enum PluralForm: String, CaseIterable, Sendable {
     case zero, one, two, few, many, other
 }
 
-/// Which form a language uses for a whole number: the cardinal rules of Unicode CLDR, for whole numbers only.
+/// The form that a language uses for a whole number below a million: the cardinal rules of Unicode CLDR for the
+/// languages in ``languages``.
 enum PluralRule: Sendable {
     /// `other` for all numbers, as in Japanese and Korean.
     case none

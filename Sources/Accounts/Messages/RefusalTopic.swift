@@ -1,5 +1,5 @@
-/// What a refused answer is, so that the message can name it and show an example. The raw value is the name of a kind of
-/// field, or of a member of a request that is no field.
+/// What a refused answer is, so that the message can name it and show an example. The raw value is the name of a kind
+/// of field, or of a member of a request that is no field.
 package enum RefusalTopic: String, CaseIterable, Sendable {
     case email, phone, username, password, confirmation, code, consent, date, number, choice
     case authenticator = "totp"

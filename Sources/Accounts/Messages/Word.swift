@@ -22,7 +22,8 @@ package enum Word: Int, CaseIterable, Sendable {
         mailCodeText, mailCode, enterMailedCode,
         mailedCode, enterMailedCodeText, ticketTitle, ticketText
     case signInAgain, signInOver, signInByMail, deviceKnown, newRecoveryCode, newRecoveryCodeText
-    // Recovering an account. `other…` replaces the word for a sign-up in all other flows.
+    // Recovering an account. In flows other than a sign-up, a word `other…` replaces the word for a sign-up; in a
+    // recovery, `recover…` may replace it.
     case forgotPassword, recoverTitle, recoverText, yourAddress, codeOrRecoveryCode, secondFactorHelp, recoverReview,
         recoverCommit
     // Changing the address.

@@ -41,9 +41,9 @@ package struct Obstacle: Sendable {
 }
 
 extension Operator {
-    /// Returns the draft with that id, open or committed, even if its account was erased; nil if there is no such
-    /// draft. If the operator has no keys, the draft is sealed (``Draft/isSealed``). Throws `ended` for an expired
-    /// draft, and `unreadable` if no key decrypts its values.
+    /// Returns the draft with that id, committed or not, even if its account was erased; nil if there is no such draft.
+    /// If the operator has no keys, the draft is sealed (``Draft/isSealed``). Throws `ended` for an expired draft, and
+    /// `unreadable` if no key decrypts its values.
     package func draft(_ id: ID<Draft>) async throws(FindError) -> Draft? {
         let row = try await converting(to: FindError.database) { () throws(DatabaseError) in
             try await database.read("SELECT token_hash, flow FROM drafts WHERE id = \(id)").first?

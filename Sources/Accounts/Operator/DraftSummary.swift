@@ -88,7 +88,7 @@ extension Operator {
         ) { columns throws(DatabaseError) in try summary(&columns) }
     }
 
-    /// The steps at which drafts of the flow can be: those of the sign-up, those of other flows such as
+    /// The names of the steps at which drafts can be: the steps of the sign-up, the steps of the other flows, such as
     /// `recovery/code`, and the reviews.
     package var stepNames: [String] {
         ([flow] + flow.changes).flatMap { flow in

@@ -61,8 +61,8 @@ extension Operator {
     }
 
     /// Sorts names of steps: first the steps of the current flow in its order, then other steps, then `review` and
-    /// `sign-in`. The order of the other steps is not stored. People reach them one after another, so those that more
-    /// people have reached come first.
+    /// `sign-in`. The order of the other steps is not stored. People reach the steps one after another, so a step that
+    /// more people have reached comes first.
     private func order(_ steps: [FunnelReport.Step]) -> [String] {
         let names = steps.sorted { ($1.entered, $0.name) < ($0.entered, $1.name) }.map(\.name)
         let (known, last) = (flow.steps.map(\.name.rawValue), ["review", Funnel.signIn])

@@ -5,7 +5,8 @@ extension Operator {
     package struct Rotated: Hashable, Sendable {
         /// The number of drafts that were re-encrypted or whose address got a new digest.
         package var drafts = 0
-        /// The number of re-encrypted rows of each table, by ``SealedTable/name``; no entry for a table without any.
+        /// The number of re-encrypted rows of each table, by ``SealedTable/name``. A table without such rows has no
+        /// entry.
         package var rows: [String: Int] = [:]
         /// The number of drafts and rows that no key of the ring can decrypt.
         package var unreadable = 0

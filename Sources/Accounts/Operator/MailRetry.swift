@@ -15,8 +15,8 @@ extension Operator {
         )[0].only.decode(Bool.self)
     }
 
-    /// Makes all mail due now that waits for its next attempt after a failed one, with a full set of attempts. Returns
-    /// the number of these mails. Writes one audit record if the number is not 0.
+    /// Makes all mail that waits after a failed attempt due now, with a full set of attempts. Returns the number of
+    /// these mails. Writes one audit record if the number is not 0.
     package func flush() async throws(DatabaseError) -> Int {
         try await database.transaction(
             """

@@ -56,8 +56,8 @@ extension Sessions {
         if deadline < end { throw .hashing(.rejected(.busy(wait: signups.hashing.wait(of: signups.network)))) }
     }
 
-    /// Runs the act. If it throws `failed` because another request has replaced the hash by a new one of the same
-    /// password, runs it once more with the new hash.
+    /// Runs the act. If the act throws `failed` because another request has replaced the hash by a new hash of the same
+    /// password, runs the act once more with the new hash.
     func withCurrent<Result>(
         _ hash: StoredPassword,
         of account: ID<Account>,
@@ -306,8 +306,8 @@ extension Sessions {
     /// change of its credentials waits until this transaction ends, or is complete before the next statement runs.
     static func lock(_ account: ID<Account>) -> SQL { "SELECT 1 FROM accounts WHERE id = \(account) FOR KEY SHARE" }
 
-    /// Returns a subquery of one row with the column `id`; of no row if the account does not exist or is disabled, or
-    /// the condition is false.
+    /// Returns a subquery of one row with the column `id`. The subquery has no row if the account does not exist or is
+    /// disabled, or if the condition is false.
     static func usable(_ account: ID<Account>, when condition: SQL) -> SQL {
         "(SELECT id FROM accounts WHERE id = \(account) AND disabled_at IS NULL AND \(condition)) AS account"
     }

@@ -1,7 +1,7 @@
 package enum SignInError: Error {
     /// The identifier or the password is wrong, or the account is disabled.
     case failed
-    /// Too many guesses have failed, so the person needs a mailed code before the next one is evaluated.
+    /// Too many guesses have failed, so the person needs a mailed code before the next guess is evaluated.
     case codeRequired
     /// The token was never issued or has expired, its session or sign-in has ended, or the account is disabled.
     case noSession

@@ -128,7 +128,8 @@ private struct Reader {
         }
     }
 
-    /// The canonical form of the identifier of that kind; nil if the line has none, or if it is invalid.
+    /// The canonical form of the identifier of that kind; nil if the line has no such identifier, or if the identifier
+    /// is invalid.
     mutating func identifier(_ kind: String) -> String? {
         guard let value = member(kind) else { return nil }
         guard let field = flow.fields.first(where: { $0.isIdentifier && type(of: $0.kind).name == kind }) else {
