@@ -4,6 +4,7 @@ import pytest
 from selenium.webdriver import Keys
 
 from person import PASSWORD
+from server import serve
 from test_account_flows import sign_in
 from test_looks import violations
 from test_sign_in import check_looks, sign_up
@@ -156,3 +157,42 @@ def test_axe_finds_no_violation_and_controls_are_large(person, language, scheme)
     finally:
         kim.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
         kim.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+STEP_WITH_APP_AND_NOTE = """
+flow: app
+version: 1
+steps:
+  - name: email
+    title: Email
+    fields: [{name: email, kind: email, identifier: true, label: Email}]
+  - name: code
+    title: Code
+    fields: [{name: code, kind: code, proves: email, label: Code}]
+  - name: extras
+    title: Extras
+    optional: true
+    fields:
+      - {name: totp, kind: totp, required: false, label: App}
+      - {name: note, kind: text, required: false, max: 20, label: Note}
+"""
+
+
+def test_a_step_can_be_sent_again_after_its_app_is_set_up(person, tmp_path):
+    flow = tmp_path / "signup.yaml"
+    flow.write_text(STEP_WITH_APP_AND_NOTE)
+    with serve(flow) as site:
+        kim = person(at=site)
+        kim.open("/signup")
+        kim.complete("email")
+        kim.wait_for_path("/signup/code")
+        kim.complete("code")
+        kim.wait_for_path("/signup/extras")
+        kim.submit_authenticator_code()
+        codes_on(kim)
+        kim.find("button.main").click()
+        kim.wait_for_path("/signup/review")
+        kim.open("/signup/extras")
+        kim.type("note", "Hello")
+        kim.press_next()
+        kim.wait_for_path("/signup/review")

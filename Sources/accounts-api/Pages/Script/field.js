@@ -14,7 +14,7 @@ class Field {
     const { dataset } = element;
     this.element = element;
     this.name = dataset.field;
-    this.controls = all("[name]", element);
+    this.controls = all("[name]:not(button)", element);
     this.control = this.controls[0];
     this.message = one(".refusal", element);
     this.read = answerReaders[dataset.answer] ?? answerReaders.string;
