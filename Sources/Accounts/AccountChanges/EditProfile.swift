@@ -30,7 +30,7 @@ extension Sessions {
         let draft = try await draft(of: session, in: language)
         let (values, inputs, refusals) = signups.validate(answers, to: step, of: draft)
         // Blank answers skip an optional step, and their refusals are ignored.
-        let isSkipped = step.isOptional && answers.members.allSatisfy { $0.answer.isBlank }
+        let isSkipped = step.isOptional && step.isBlank(answers)
         guard refusals.isEmpty || isSkipped else { throw .refused(refusals) }
         return try await change(step.fields, of: session, from: draft, to: values, inputs)
     }

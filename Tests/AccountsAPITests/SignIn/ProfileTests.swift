@@ -45,6 +45,33 @@ struct ProfileTests {
         }
     }
 
+    @Test func `blank answers clear an optional step as in a sign-up, but an unknown field does not`() async throws {
+        let flow = """
+            flow: test
+            version: 1
+            steps:
+              - {name: a, title: A, fields: [{name: username, kind: username, identifier: true, label: U}, {name: password, kind: password, label: P}]}
+              - name: b
+                title: B
+                editable: true
+                optional: true
+                fields: [{name: note, kind: text, label: N}]
+            """
+        try await TestServer.with(flow: flow) { site in
+            let kim = Browser(site)
+            _ = try await kim.send(.post, "/signup")
+            let first: JSON = ["username": "kim", "password": "a pass phrase of mine"]
+            #expect(try await kim.send(.put, "/signup/a", first).status == 200)
+            #expect(try await kim.send(.put, "/signup/b", ["note": "Hello"]).status == 200)
+            #expect(try await kim.send(.post, "/signup/commit").status == 201)
+            let unknown = try await kim.send(.put, "/account/b", ["typo": nil])
+            #expect(unknown.status == 422 && unknown.refusals.contains("typo:unknown_field"))
+            #expect(try await kim.send(.get, "/account").json["account"]?["note"] == "Hello")
+            let cleared = try await kim.send(.put, "/account/b", ["note": "  "])
+            #expect(cleared.status == 200 && cleared.json["account"]?["note"] == nil)
+        }
+    }
+
     @Test func `a new username replaces the old one as an identifier`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount("lee@example.com", "lee")
