@@ -8,7 +8,7 @@ struct CommandRun: Sendable {
     let output: String
     let errorOutput: String
 
-    /// - Parameter settings: the whole environment of the process.
+    /// - Parameter settings: the whole environment of the process, apart from the options of a sanitizer.
     static func of(_ arguments: String..., settings: [String: String] = [:]) async throws -> CommandRun {
         try await of(arguments, settings: settings)
     }
@@ -20,7 +20,7 @@ struct CommandRun: Sendable {
             // The commands in the documents have paths relative to this folder.
             process.currentDirectoryURL = Repository.root
             process.arguments = arguments
-            process.environment = settings
+            process.environment = settings.merging(ProcessInfo.processInfo.sanitizerOptions) { $1 }
             let (output, errors) = (Pipe(), Pipe())
             process.standardInput = FileHandle.nullDevice
             process.standardOutput = output

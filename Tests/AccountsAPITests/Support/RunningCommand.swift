@@ -17,7 +17,7 @@ final class RunningCommand: Sendable {
         let process = Process()
         process.executableURL = ServerProcess.program
         process.arguments = arguments
-        process.environment = CommandRun.settingsOfMina
+        process.environment = CommandRun.settingsOfMina.merging(ProcessInfo.processInfo.sanitizerOptions) { $1 }
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         try process.run()

@@ -34,7 +34,7 @@ final class ServerProcess: Sendable {
             // Other tests use the processor at the same time, so hashes may wait longer than the default.
             "ARGON2_WAIT": "60", "ARGON2_PRIORITY": "normal",
             "TRUSTED_PROXIES": "127.0.0.1", "METRICS_LISTEN": "127.0.0.1:0",
-        ].merging(settings) { $1 }
+        ].merging(settings) { $1 }.merging(ProcessInfo.processInfo.sanitizerOptions) { $1 }
         let output = Output(mails: mails)
         process.standardOutput = output.mailPipe
         process.standardError = output.logPipe

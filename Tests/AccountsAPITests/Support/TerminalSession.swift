@@ -38,6 +38,7 @@ final class TerminalSession: Sendable {
                 ServerProcess.program.path,
             ] + arguments
         process.environment = ["TERM": "xterm-256color", "PATH": "/usr/bin:/bin"].merging(settings) { $1 }
+            .merging(ProcessInfo.processInfo.sanitizerOptions) { $1 }
         process.standardInput = requests
         process.standardOutput = responses
         try process.run()
