@@ -112,7 +112,8 @@ private struct MultipartReader {
                 throw MalformedBody(reason: .notUTF8, offset: start)
             }
             // A line that begins with a space continues the one before it (RFC 5322 §2.2.3). No browser sends one.
-            guard let colon = line.firstIndex(of: ":"), !line.hasPrefix(" "), colon != line.startIndex else {
+            guard let colon = line.firstIndex(of: ":"), bytes[start] != UInt8(ascii: " "), colon != line.startIndex
+            else {
                 throw MalformedBody(reason: .unexpectedByte, offset: start)
             }
             guard line[..<colon].lowercased() == "content-disposition" else { continue }

@@ -81,7 +81,10 @@ struct MultipartReaderTests {
         }
     }
 
-    @Test(arguments: ["Content-Disposition: form-data; name=\"a\"\r\n ; filename=\"x\"", "X", ": form-data"])
+    @Test(arguments: [
+        "Content-Disposition: form-data; name=\"a\"\r\n ; filename=\"x\"", "X", ": form-data",
+        "Content-Disposition: form-data; name=\"a\"\r\n \u{301}; filename=\"x:y\"",
+    ])
     func `a header line without a name is refused`(header: String) {
         #expect(reason(Array("--B\r\n\(header)\r\n\r\nx\r\n--B--".utf8)) == .unexpectedByte)
     }
