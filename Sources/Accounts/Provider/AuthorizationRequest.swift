@@ -147,8 +147,10 @@ extension AuthorizationRequest {
             }
             maxAge = seconds
         }
-        for name in ["state", "nonce", "login_hint"] where (parameters[name]?.utf8.count ?? 0) > 1024 {
-            throw refusal("invalid_request", "The \(name) has more than 1024 bytes.")
+        for name in ["state", "nonce", "login_hint"] {
+            if let text = parameters[name], JSON.string(text).bytes.count - 2 > Self.maximumBytes {
+                throw refusal("invalid_request", "The \(name) has more than \(Self.maximumBytes) bytes as JSON.")
+            }
         }
         self.init(
             application: application.id,
@@ -164,6 +166,10 @@ extension AuthorizationRequest {
             madeAt: now
         )
     }
+
+    /// The maximum length of `state`, of `nonce` and of `login_hint`, written as JSON strings without their quotes. With
+    /// these lengths and the longest redirect URI, a ticket fits in a URL.
+    static let maximumBytes = 1024
 
     private static let knownPrompts =
         "The supported values are \(Prompt.allCases.map(\.rawValue).joined(separator: ", "))."

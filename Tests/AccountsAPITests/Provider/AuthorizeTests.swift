@@ -83,6 +83,37 @@ struct AuthorizeTests {
         }
     }
 
+    @Test func `the longest request fits in the URLs of the pages`() async throws {
+        let uri = "https://shop.example/" + String(repeating: "a", count: 1979)
+        let file = RelyingParty.file.replacingOccurrences(
+            of: "redirect_uris: [https",
+            with: "redirect_uris: [\(uri), https"
+        )
+        try await RelyingParty.with(file: file) { shop in
+            var shop = shop
+            shop.redirectURI = uri
+            let longest = String(repeating: "x", count: 1024)
+            let signIn = try await shop.authorize(
+                Browser(shop.site),
+                ["state": longest, "nonce": longest, "login_hint": longest]
+            )
+            let back = try #require(signIn.query["return_to"])
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            let page = try await kim.send(.get, back)
+            let next = try #require(RelyingParty.choice(on: page))
+            let redirect = try await RelyingParty.Redirect(kim.send(.get, next))
+            #expect(redirect.address == uri && redirect.query["state"] == longest)
+            // JSON writes a quotation mark as two bytes.
+            for name in ["state", "nonce", "login_hint"] {
+                let quotes = String(repeating: "\"", count: 513)
+                let refused = try await shop.authorize(kim, [name: quotes])
+                #expect(refused.address == uri && refused.query["error"] == "invalid_request", "\(name)")
+                #expect(refused.query["error_description"] == "The \(name) has more than 1024 bytes as JSON.")
+            }
+        }
+    }
+
     @Test func `a request by POST is redirected to the same request by GET`() async throws {
         try await RelyingParty.with { shop in
             let form = RelyingParty.form(shop.parameters())
