@@ -287,7 +287,8 @@ extension Sessions {
             RETURNING 1
             """
         let remember = device.map { signups.remember($0, of: Self.usable(account, when: condition)) } ?? []
-        let rest = remember + Self.end(replaced, when: condition)
+        // The account may be disabled, and then the client keeps the session that it has.
+        let rest = remember + Self.end(replaced, when: "EXISTS (SELECT FROM sign_ins WHERE id = \(token.id))")
         let isStored = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             try await !database.transaction([Self.lock(account)] + statements + [insert] + rest)[statements.count + 1]
                 .isEmpty
