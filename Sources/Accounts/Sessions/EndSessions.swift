@@ -15,15 +15,18 @@ package struct ListedSession: Sendable {
 }
 
 extension ListedSession {
-    /// Returns the statement whose rows ``all(in:_:)`` reads. It selects the sessions that have not ended, including
-    /// idle sessions with two factors. The session that was used last comes first.
+    /// The condition that a row of `sessions` has not ended. An idle session with two factors has not ended: the
+    /// person can go on with it after proving a factor.
+    static let isListed: SQL = "now() < ends_at AND (now() < last_seen_at + idle_after OR assurance = 2)"
+
+    /// Returns the statement whose rows ``all(in:_:)`` reads. It selects the sessions that have not ended. The session that was used last comes first.
     static func query(of account: ID<Account>) -> SQL {
         """
         SELECT id, created_at, last_seen_at, sealed,
                (SELECT coalesce(string_agg(application, ' ' ORDER BY application), '') FROM grants
                  WHERE session = sessions.id)
           FROM sessions
-         WHERE account = \(account) AND now() < ends_at AND (now() < last_seen_at + idle_after OR assurance = 2)
+         WHERE account = \(account) AND \(isListed)
          ORDER BY last_seen_at DESC, id DESC LIMIT \(AccountSession.maximum)
         """
     }

@@ -8,7 +8,7 @@ extension Sessions {
             select: """
                 SELECT disabled_at, count(sessions), max(last_seen_at),
                        (SELECT count(*) FROM devices WHERE account = accounts.id)
-                  FROM accounts LEFT JOIN sessions ON account = accounts.id AND now() < ends_at
+                  FROM accounts LEFT JOIN sessions ON account = accounts.id AND \(ListedSession.isListed)
                  WHERE accounts.id = \(account) GROUP BY accounts.id
                 """
         ) { rows throws(DatabaseError) in
@@ -21,7 +21,7 @@ extension Sessions {
             )
             var entries: [AccountSection.Entry] = []
             if let disabledAt { entries.append(.init(label: "disabled", text: "by an operator", time: disabledAt)) }
-            if devices > 0 {
+            if devices > 0 || sessions > 0 {
                 let used = lastSeenAt == nil ? "none" : "\(sessions), last used"
                 let note = "\(devices) known device\(devices == 1 ? "" : "s")"
                 entries.append(.init(label: "sessions", text: used, time: lastSeenAt, note: note))

@@ -79,6 +79,27 @@ struct SessionUpkeepTests {
         }
     }
 
+    @Test func `a sign-in that is not stored ends no session`() async throws {
+        try await TestSignups.with { service in
+            try await use(service)
+            let sessions = Sessions(signups: service.signups, failureTime: .zero)
+            let id = try session.query("SELECT id FROM accounts").only.decode(ID<Account>.self)
+            let present = try await sessions.start(.aal1, .password, of: id, after: [], when: "true")
+            // The account is disabled after the password was checked.
+            try session.run("UPDATE accounts SET disabled_at = now()")
+            await #expect(throws: SignInError.self) {
+                try await sessions.waitForSecondFactor(
+                    of: id,
+                    .password,
+                    after: [],
+                    when: "true",
+                    replacing: present.token
+                )
+            }
+            #expect(try session.query("SELECT FROM sessions WHERE id = \(present.session.id)").count == 1)
+        }
+    }
+
     @Test func `an operator sees the sessions and whether the account is disabled`() async throws {
         try await TestSignups.with { service in
             try await use(service)
@@ -87,6 +108,11 @@ struct SessionUpkeepTests {
             let shown = try #require(try await mina.account(id))
             let entry = try #require(shown.sections.flatMap(\.entries).first { $0.label == "sessions" })
             #expect(entry.text == "1, last used" && entry.note == "1 known device")
+            try session.run("UPDATE sessions SET idle_after = '1 hour'")
+            try session.letPass("2 hours")
+            let idle = try #require(try await mina.account(id))
+            #expect(idle.sections.flatMap(\.entries).contains { $0.label == "sessions" && $0.text == "none" })
+            #expect(try await Sessions(signups: service.signups).list(of: id).isEmpty)
             try session.run("UPDATE accounts SET disabled_at = now()")
             let disabled = try #require(try await mina.account(id))
             #expect(disabled.sections.flatMap(\.entries).contains { $0.label == "disabled" && $0.time != nil })
