@@ -1,7 +1,7 @@
 import Foundation
 
-/// The name of the machine, and the resources that this process may use: those of the machine, or less if the root of
-/// `/sys/fs/cgroup` has lower limits (cgroup v2), as in a container. Limits of a systemd unit are not read.
+/// The name of the machine, and the resources that this process may use: those of the machine, or less if a control
+/// group (cgroup v2) of this process has lower limits. A container and a systemd unit are control groups.
 enum Machine {
     /// The host name, such as `web-1`; in a container, that of the container. Nil if the host has no name.
     static var name: String? {
@@ -16,17 +16,30 @@ enum Machine {
 
     static var cores: Int {
         let cores = ProcessInfo.processInfo.activeProcessorCount
-        return min(cores, limit("cpu.max").flatMap(cores(allowedBy:)) ?? cores)
+        return limits("cpu.max").compactMap(cores(allowedBy:)).reduce(cores, min)
     }
 
     /// In bytes.
     static var memory: Int {
         let memory = Int(ProcessInfo.processInfo.physicalMemory)
-        return min(memory, limit("memory.max").flatMap(memory(allowedBy:)) ?? memory)
+        return limits("memory.max").compactMap(memory(allowedBy:)).reduce(memory, min)
     }
 
-    private static func limit(_ name: String) -> String? {
-        try? String(contentsOfFile: "/sys/fs/cgroup/\(name)", encoding: .utf8)
+    /// Returns the texts of that file in the control groups of this process. Groups without the file are left out.
+    private static func limits(_ name: String) -> [String] {
+        let text = (try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8)) ?? ""
+        return controlGroups(in: text).compactMap {
+            try? String(contentsOfFile: "/sys/fs/cgroup\($0)/\(name)", encoding: .utf8)
+        }
+    }
+
+    /// Reads the text of `/proc/self/cgroup`. Returns the paths of the process's control group (cgroup v2) and of all
+    /// groups that contain it, such as `["/system.slice/api.service", "/system.slice", ""]`. In a container, the path
+    /// is usually that of the root.
+    static func controlGroups(in text: String) -> [String] {
+        let group = text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("0::/") }?.dropFirst("0::".count) ?? ""
+        let names = group.split(separator: "/")
+        return (0...names.count).reversed().map { count in names.prefix(count).map { "/\($0)" }.joined() }
     }
 
     /// Reads a text such as `200000 100000`: the microseconds of processor time in each period, and the length of the

@@ -19,6 +19,13 @@ struct MachineTests {
         #expect(Machine.memory(allowedBy: text) == memory)
     }
 
+    @Test func `the limits of all control groups that contain the process apply`() {
+        let unit = "1:name=systemd:/\n0::/system.slice/api.service\n"
+        #expect(Machine.controlGroups(in: unit) == ["/system.slice/api.service", "/system.slice", ""])
+        #expect(Machine.controlGroups(in: "0::/\n") == [""])
+        #expect(Machine.controlGroups(in: "") == [""])
+    }
+
     @Test func `the machine has cores and memory`() {
         #expect(Machine.cores >= 1 && Machine.memory > 0)
     }
