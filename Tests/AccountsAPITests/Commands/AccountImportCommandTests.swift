@@ -62,6 +62,22 @@ struct AccountImportCommandTests {
         }
     }
 
+    @Test func `in a terminal, the report begins at the left edge of the line of the progress`() async throws {
+        try await TestSignups.with { _ in
+            try await withFile(Self.kim, named: "users.jsonl") { file in
+                let terminal = try TerminalSession(
+                    columns: 100,
+                    lines: 20,
+                    ["accounts", "import", file, "--dry-run"],
+                    settings: CommandRun.settingsOfMina.merging(settings) { $1 }
+                )
+                let screen = try await terminal.expect("would import 1 account")
+                #expect(screen.text.hasPrefix("would import 1 account"), "\(screen.text)")
+                #expect(try await terminal.end().status == 0)
+            }
+        }
+    }
+
     @Test func `a file that does not exist is a usage error`() async throws {
         try await TestSignups.with { _ in
             let run = try await CommandRun.byMina("accounts", "import", "/nowhere", settings: settings)

@@ -56,6 +56,7 @@ extension AccountCommands {
         }
 
         private func report(_ tally: Tally) {
+            if Self.showsProgress { Tally.eraseProgress() }
             if flags.json {
                 print(tally.json(isTrial: dryRun).text)
             } else {
@@ -82,9 +83,11 @@ extension AccountCommands {
                     case .refused(let reasons): tally.refused.append((line.number, reasons))
                     }
                 }
-                if isatty(STDERR_FILENO) == 1 { tally.showProgress() }
+                if showsProgress { tally.showProgress() }
             }
         }
+
+        private static var showsProgress: Bool { isatty(STDERR_FILENO) == 1 }
     }
 }
 
@@ -125,6 +128,9 @@ private struct Tally {
     func showProgress() {
         FileHandle.standardError.write(Data("\r\(imported + present + refused.count) lines".utf8))
     }
+
+    /// Erases the line of the progress, so that the next line of the terminal begins at its left edge.
+    static func eraseProgress() { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
 
     func text(isTrial: Bool) -> String {
         let verb = isTrial ? "would import" : "imported"
