@@ -60,7 +60,7 @@ extension SignInDiagnosis {
         switch finding {
         case .disabled(let since):
             "An operator disabled the account \(past(since)). \"accounts enable\" lets the person sign in again."
-        case .noMethod: "The account has nothing that the flow lets sign in: no password, and no address for a code."
+        case .noMethod: "The flow permits only mailed codes, and the account has no address."
         case .noPassword(let canReset):
             if methods.contains(.code) {
                 "The account has no password. A mailed code signs in."
