@@ -122,6 +122,8 @@ def test_the_migration_can_be_applied_again():
     assert job["metadata"]["annotations"]["argocd.argoproj.io/hook-delete-policy"] == "BeforeHookCreation"
     assert job["metadata"]["annotations"]["kustomize.toolkit.fluxcd.io/force"] == "enabled"
     assert job["spec"]["ttlSecondsAfterFinished"] <= 600
+    # With OnFailure, Kubernetes deletes the pod of the last attempt, and with it the log that says what failed.
+    assert job["spec"]["template"]["spec"]["restartPolicy"] == "Never"
     # The documented command selects nothing else, because --force replaces what it cannot change.
     for text in ((FOLDER / "kustomization.yaml").read_text(), (ROOT / "docs" / "scaling.md").read_text()):
         label, value = re.search(r"--force --selector (\S+)=(\S+)", text).groups()
