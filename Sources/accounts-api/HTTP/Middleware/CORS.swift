@@ -13,6 +13,10 @@ struct CORS: RouterMiddleware {
             access.allowReading(in: &response.headers)
             return response
         }
+        if !allowedOrigins.isEmpty, response.headers[.cacheControl] != "no-store" {
+            // Without `Vary`, a cache would give a script of one origin the answer for another origin.
+            response.headers[.vary] = response.headers[.vary].map { "\($0), Origin" } ?? "Origin"
+        }
         guard let origin = request.headers[.origin], allowedOrigins.contains(origin) else { return response }
         response.headers[.accessControlAllowOrigin] = origin
         response.headers[.accessControlAllowCredentials] = "true"

@@ -35,6 +35,19 @@ struct CORSTests {
         }
     }
 
+    @Test func `a cache distinguishes the answers to different origins`() async throws {
+        try await TestServer.with(allowedOrigins: [Self.allowedOrigin]) { site in
+            let page = try await PageVisitor(site).open("/signup")
+            let style = try #require(page.html.firstMatch(of: /href="(\/assets\/[^"]+\.css)"/)?.1)
+            for headers: HTTPFields in [[:], [.origin: Self.allowedOrigin]] {
+                let response = try await site.send(.get, String(style), headers)
+                #expect(response.headers[.cacheControl]?.hasPrefix("public") == true)
+                #expect(response.headers[.vary] == "Accept-Encoding, Origin")
+                #expect(response.headers[.accessControlAllowOrigin] == headers[.origin])
+            }
+        }
+    }
+
     @Test(arguments: ["https://evil.example", "null", "https://app.example.evil.example", "http://app.example", "*"])
     func `another origin is not reflected`(origin: String) async throws {
         try await TestServer.with(allowedOrigins: [Self.allowedOrigin]) { site in
