@@ -184,11 +184,16 @@ package struct OutboxSender: Sendable {
 
     /// Leaves the mail to its next attempt. The claim has already set the due time of that attempt.
     private func keepWaiting(_ mail: ClaimedMail, _ reason: String) async throws(DatabaseError) {
+        let waiting = try await database.transaction(
+            """
+            UPDATE outbox SET last_error = \(reason), sending_until = NULL
+             WHERE id = \(mail.id) AND state = 'waiting' RETURNING id
+            """
+        )[0]
+        // Another server may have finished the mail since.
+        if waiting.isEmpty { return }
         metrics.mails.add(1, "postponed")
         logger.warning("mail not delivered, will retry", metadata: ["mail": "\(mail.id)", "reason": "\(reason)"])
-        _ = try await database.transaction(
-            "UPDATE outbox SET last_error = \(reason), sending_until = NULL WHERE id = \(mail.id) AND state = 'waiting'"
-        )
     }
 
     /// The error of a mail that comes too late. The earlier error says why the mail is late.
