@@ -10,7 +10,7 @@ package struct TextsFile: Sendable {
     package init(contentsOf path: String) throws(TextsFileError) {
         let yaml: String
         do throws(YAMLFileError) {
-            yaml = try ApplicationsFile.text(of: path)
+            yaml = try YAMLText.read(path)
         } catch {
             throw TextsFileError(mistakes: [error])
         }

@@ -6,7 +6,7 @@ extension Brand {
     init(contentsOf path: String) throws(BrandFileError) {
         let yaml: String
         do throws(YAMLFileError) {
-            yaml = try ApplicationsFile.text(of: path)
+            yaml = try YAMLText.read(path)
         } catch {
             throw BrandFileError(mistakes: [error])
         }

@@ -81,7 +81,7 @@ struct SettingTable: Sendable {
         them answer 404. The server reads it again on SIGHUP
         """,
         parse: { path in
-            _ = try ApplicationsFile.text(of: path)
+            _ = try YAMLText.read(path)
             return path
         }
     )
