@@ -313,11 +313,6 @@ package struct PageText: Hashable, Sendable {
     package let button: String?
 }
 
-extension Messages {
-    /// The message about a refused answer, without its topic and label.
-    func message(for refusal: Refusal) -> String { message(for: refusal, about: .other, label: nil) }
-}
-
 extension Refusal {
     /// The number with this name in the parameters of the refusal; nil if there is none.
     func number(_ name: String) -> Int? {

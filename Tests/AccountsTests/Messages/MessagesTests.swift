@@ -4,13 +4,18 @@ import Testing
 
 @Suite("Messages")
 struct MessagesTests {
+    /// The message without a topic and a label.
+    private static func message(for refusal: Refusal, in language: Language) -> String {
+        language.messages.message(for: refusal, about: .other, label: nil)
+    }
+
     @Test(arguments: Refusal.Code.allCases)
     func `every refusal code has a distinct message in every language`(code: Refusal.Code) {
         for language in Language.builtIn {
-            let message = language.messages.message(for: Refusal("field", code))
+            let message = Self.message(for: Refusal("field", code), in: language)
             let others = Refusal.Code.allCases.filter { $0 != code }
             #expect(message.hasSuffix("."))
-            #expect(!others.contains { language.messages.message(for: Refusal("field", $0)) == message })
+            #expect(!others.contains { Self.message(for: Refusal("field", $0), in: language) == message })
         }
     }
 
@@ -49,8 +54,8 @@ struct MessagesTests {
         korean: String
     ) {
         let refusal = Refusal("field", code, params)
-        #expect(Language.english.messages.message(for: refusal) == english)
-        #expect(Language.korean.messages.message(for: refusal) == korean)
+        #expect(Self.message(for: refusal, in: .english) == english)
+        #expect(Self.message(for: refusal, in: .korean) == korean)
     }
 
     @Test(
