@@ -6,38 +6,66 @@ import Synchronization
 /// The rest of the middleware chain with the handler, to which a middleware passes the request.
 typealias Next = @concurrent (Request, RequestScope) async throws -> Response
 
-/// The context of every request. Each middleware stores what it finds out about the request.
+/// The context of every request. Each middleware stores in it what it finds out about the request (``Findings``).
+///
+/// Swift copies the context into the frame of each middleware, and keeps the memory of these frames as long as the
+/// connection. So the findings are behind a reference, and are copied when a middleware changes them.
+@dynamicMemberLookup
 struct RequestScope: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// The id of the request in the log and in the answer.
-    var requestID = ""
-    /// The language that the request asks for. The language of a draft takes precedence.
-    var language: Language
-    /// The language in the query or the cookie of a request for a page (``LanguageChoice``); nil if neither has one,
-    /// and for other requests.
-    var chosenLanguage: Language?
-    /// The representation that the request prefers.
-    var representation = Representation.json
-    /// The peer of the connection; nil if it has no IP address.
-    let peer: IPAddress?
-    /// The network of the client, by which rate limits count.
-    var network = Network.unknown
     /// The draft, the step and the refusal of the request, for outer middleware. Outer middleware has a copy of this
     /// context, so it does not see later changes of the other properties.
     let subject = Subject()
-    var credentials = TokenCookie.Credentials()
-    var step: Step?
-    var answers = Answers()
-    var draft: Draft?
-    var session: AccountSession?
-    /// A form with files, whose body ``Uploads`` reads later; nil if the body is of another type.
-    var formWithFiles: FormWithFiles?
-    var field: Field?
+    private var storage: Storage
+
+    /// What the middleware has found out about a request.
+    struct Findings: Sendable {
+        /// The id of the request in the log and in the answer.
+        var requestID = ""
+        /// The language that the request asks for. The language of a draft takes precedence.
+        var language = Language.english
+        /// The language in the query or the cookie of a request for a page (``LanguageChoice``); nil if neither has
+        /// one, and for other requests.
+        var chosenLanguage: Language?
+        /// The representation that the request prefers.
+        var representation = Representation.json
+        /// The peer of the connection; nil if it has no IP address.
+        let peer: IPAddress?
+        /// The network of the client, by which rate limits count.
+        var network = Network.unknown
+        var credentials = TokenCookie.Credentials()
+        var step: Step?
+        var answers = Answers()
+        var draft: Draft?
+        var session: AccountSession?
+        /// A form with files, whose body ``Uploads`` reads later; nil if the body is of another type.
+        var formWithFiles: FormWithFiles?
+        var field: Field?
+    }
+
+    /// The findings in memory of their own. Only ``RequestScope`` uses it, and changes it only if no copy of the context
+    /// shares it.
+    private final class Storage: Sendable {
+        nonisolated(unsafe) var findings: Findings
+
+        init(_ findings: Findings) { self.findings = findings }
+    }
 
     init(source: ApplicationRequestContextSource) {
         coreContext = .init(source: source)
-        language = .english
-        peer = source.channel.remoteAddress?.ipAddress.flatMap { IPAddress($0) }
+        storage = Storage(Findings(peer: source.channel.remoteAddress?.ipAddress.flatMap { IPAddress($0) }))
+    }
+
+    subscript<Value>(dynamicMember member: KeyPath<Findings, Value>) -> Value {
+        storage.findings[keyPath: member]
+    }
+
+    subscript<Value>(dynamicMember member: WritableKeyPath<Findings, Value>) -> Value {
+        get { storage.findings[keyPath: member] }
+        set {
+            if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage.findings) }
+            storage.findings[keyPath: member] = newValue
+        }
     }
 }
 
