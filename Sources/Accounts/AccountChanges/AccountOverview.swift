@@ -1,6 +1,7 @@
 package import Foundation
 
-/// The factors of an account, and the person's answers to documents.
+/// The sign-in factors of an account, and the documents, such as the terms of use, that the person has accepted or
+/// declined.
 package struct AccountOverview: Sendable {
     package let hasPassword, hasAuthenticator: Bool
     /// The number of unused recovery codes.

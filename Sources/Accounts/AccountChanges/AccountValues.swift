@@ -1,6 +1,6 @@
 extension Values {
-    /// The values that the row of the account has for the fields of the flow. Values in other tables are missing, such
-    /// as consents and photos.
+    /// The values that the row of the account has for the fields of the flow. Values in other tables, such as consents
+    /// and photos, are missing.
     init(of account: Account, in flow: Flow) {
         self.init()
         for field in flow.fields {
@@ -10,7 +10,7 @@ extension Values {
 }
 
 extension Account {
-    /// The value that the row of the account has for the field; nil if it has none.
+    /// The value that the row of the account has for the field; nil if the row has none.
     func json(of field: Field) -> JSON? {
         switch (field.isIdentifier, type(of: field.kind).name) {
         case (true, EmailField.name): email.map(JSON.string)
@@ -21,8 +21,8 @@ extension Account {
 }
 
 extension Sessions {
-    /// Reads the values of the account for the fields of the flow: those of its row, and those in tables of field
-    /// kinds, such as `consents`.
+    /// Returns the values of the account for the fields of the flow: those that `account` contains, and those in tables
+    /// of field kinds, such as `consents`. Reads only these tables.
     package func values(of account: Account) async throws(SignInError) -> Values {
         let queries = KindList.all.compactMap { $0.accountValues(of: account.id) }
         return try await converting(to: SignInError.database) { () throws(DatabaseError) in
@@ -42,7 +42,8 @@ extension Sessions {
 }
 
 extension Signups {
-    /// The fields of the flow that have a value, in their order, each with the text that the review page shows for it.
+    /// The fields of the flow that have a value, in the order of the flow, each with the text that the review page
+    /// shows for the value.
     package func texts(of values: Values, in language: Language) -> [(field: Field, text: String)] {
         flow.fields.compactMap { field in
             values.json(of: field.name).map { (field, field.kind.reviewText($0, in: language)) }

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// Setting up and removing the authenticator app of an account.
+/// Sets up and removes the authenticator app of an account, and replaces its recovery codes.
 extension Sessions {
-    /// Returns a new secret for an authenticator app. Writes nothing: the secret is derived from the session, so that
-    /// no other session sees it, and is stored when ``addAuthenticator(_:to:in:)`` gets a code that the app makes with
-    /// it.
+    /// Returns the secret for a new authenticator app. Stores nothing: the secret is derived from the session, so no
+    /// other session sees it. ``addAuthenticator(_:to:in:)`` stores the secret after the person has entered a code that
+    /// the app has made with it.
     package func enrolment(of session: AccountSession) async throws(SignInError) -> Enrolment {
         try requireConfirmation(of: session)
         let (generation, _) = try await generation(of: session.account.id)
@@ -16,11 +16,12 @@ extension Sessions {
         )
     }
 
-    /// Stores the secret of the app that shows this code, in place of an earlier one, and replaces the recovery codes.
-    /// Returns the new recovery codes, and the session with its new token.
+    /// Stores the secret of the app that has made this code, in place of an earlier secret, and replaces the recovery
+    /// codes. Returns the new recovery codes, and the session with its new token; the session is nil if a sign-out
+    /// ended it during the change.
     ///
     /// Throws `refused` if the code is wrong, and `noSuchFactor` if a session with one factor would replace an app, or
-    /// if an app was added since the code was compared.
+    /// if an app was added in the meantime.
     package func addAuthenticator(
         _ code: String,
         to session: AccountSession,
@@ -59,8 +60,9 @@ extension Sessions {
         return (codes, session)
     }
 
-    /// Raises the session to two factors, with the idle time and the lifetime of such a session, because the code has
-    /// proved the second factor (NIST SP 800-63B-4 §2.2).
+    /// Returns the statement that raises the session to two factors, because the code has proved the second factor
+    /// (NIST SP 800-63B-4 §2.2). The session gets the idle time and the lifetime of a session with two factors, but
+    /// never ends later than before.
     private func raise(_ session: AccountSession) -> SQL {
         let methods = session.methods.withSecondFactor
         return """
@@ -73,7 +75,8 @@ extension Sessions {
             """
     }
 
-    /// Removes the app and the recovery codes. Returns the session with its new token.
+    /// Removes the app and the recovery codes. Returns the session with its new token; nil if a sign-out ended it
+    /// during the change.
     ///
     /// Throws `noSuchFactor` if the session has one factor or the account has no app, and `factorRequired` if the flow
     /// requires an app: passwords of such a flow may be too short to be the only factor.
@@ -95,8 +98,9 @@ extension Sessions {
         return try await changeCredentials(of: session, telling: .authenticatorRemoved, in: language, remove)
     }
 
-    /// Replaces all recovery codes. Returns the new ones, and the session with its new token. Throws `noSuchFactor` if
-    /// the session has one factor, or the account has no app.
+    /// Replaces all recovery codes. Returns the new ones, and the session with its new token; the session is nil if a
+    /// sign-out ended it during the change. Throws `noSuchFactor` if the session has one factor, or the account has no
+    /// app.
     package func newRecoveryCodes(
         of session: AccountSession,
         in language: Language
@@ -130,8 +134,8 @@ extension Sessions {
         ]
     }
 
-    /// Reads how often an app was added to the account, and whether it has one now. Secrets are derived from this
-    /// number, so that a stored secret is never shown again.
+    /// Reads how often an app was added to the account, and whether the account has an app now. New secrets are also
+    /// derived from this number, so a secret that was stored is never shown again.
     private func generation(of account: ID<Account>) async throws(SignInError) -> (Int, hasApp: Bool) {
         let row = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             try await database.read(

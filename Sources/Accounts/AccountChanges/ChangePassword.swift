@@ -19,8 +19,8 @@ extension Sessions {
             throw .hashing(error)
         }
         if !refusals.isEmpty { throw .refused(refusals) }
-        // One hash to compare the present password with the new one, and one for the new password. Both are counted
-        // first, so that a request beyond the rate limit costs no hash.
+        // Counts one hash for the comparison of the new password with the present one, and one hash to store. Counts
+        // both before the first hash is made, so that a request beyond the rate limit costs no hash.
         for _ in 1...2 { try await takeHash(toChange: session.account) }
         if try await isCurrent(password, of: session.account.id) {
             throw .refused([Refusal(field.name, .unchanged)])
@@ -94,7 +94,6 @@ extension Sessions {
         }
     }
 
-    /// Hashes the new password.
     private func hash(_ password: SharedSecret) async throws(SignInError) -> PHCString {
         do throws(HashingError) {
             return try await signups.hashing.hash(password, pepper: keys.pepper, for: signups.network)

@@ -16,13 +16,13 @@ extension Sessions {
         guard session.isConfirmed else { throw .confirmationRequired }
     }
 
-    /// Runs the statements of a change in one transaction. The same transaction ends all other sessions, the unfinished
-    /// sign-ins, and the tokens that applications got in this session, gives this session a new token, and inserts the
-    /// mail.
+    /// Runs the statements of a change in one transaction. If they change something, the same transaction ends all
+    /// other sessions, the unfinished sign-ins, and the tokens that applications got in this session; invalidates open
+    /// recoveries and address changes of the account; gives this session a new token; and inserts the mail.
     ///
-    /// Throws `limited` if a rate limit of the notice is exceeded, `noSession` if the session has ended or has a new
-    /// token, `confirmationRequired` if it was not confirmed recently, and `noSuchFactor` if the statements have
-    /// changed nothing.
+    /// Throws `limited` if a rate limit of the notice is exceeded, `noSession` if the session was deleted or has a new
+    /// token, `confirmationRequired` if the session has expired or was not confirmed recently, and `noSuchFactor` if
+    /// the statements have changed nothing.
     ///
     /// - Parameters:
     ///   - notice: the notice that is mailed to the person.
@@ -38,7 +38,7 @@ extension Sessions {
         _ change: [SQL]
     ) async throws(SignInError) -> NewSession? {
         let (id, token) = (session.account.id, Token(for: session.id))
-        // 15 seconds more than `requireConfirmation` permits, because the request has taken some time since then.
+        // 15 seconds more than `requireConfirmation` permits, because the request has taken some time since that check.
         let time = AccountSession.confirmationTime + .seconds(15)
         let mayChange: SQL = """
             EXISTS (SELECT FROM sessions JOIN accounts ON accounts.id = account
@@ -86,7 +86,8 @@ extension Sessions {
         "SELECT 1 FROM accounts WHERE id = \(account) FOR UPDATE"
     }
 
-    /// An SQL condition: the session may change the account. The transaction must have set the flag before.
+    /// An SQL condition: the session may change the account. An earlier statement of the transaction must have set the
+    /// flag `may_change`.
     static let mayChange: SQL = Signups.flag("may_change")
 
     /// The statement that inserts a mail to the address of the account if the condition is true; none if the account
@@ -99,8 +100,8 @@ extension Sessions {
 }
 
 extension Signups {
-    /// The charges for a change of the account that is followed by a notice. A transaction consumes them before it
-    /// locks the account, in the same order as a transaction that mails a code.
+    /// The rate limits that a change with a notice consumes. A transaction consumes them before it locks the account,
+    /// as the transaction that mails a sign-in code does, so that the lock of the account cannot cause a deadlock.
     func noticeCharges(to account: Account) -> [Charge] {
         [charge(.noticesToAccount, account.id.bytes)]
             + (account.email == nil ? [] : charges(.mailsFromNetwork, of: network))
@@ -114,8 +115,8 @@ extension Signups {
     }
 
     /// The statement that inserts a mail about the account to the address if the condition is true. Inserts none if the
-    /// outbox already has as many mails with this notice for the account as the limit `notices_to_account` permits in
-    /// its period.
+    /// outbox already has too many mails with this notice for the account: the maximum is the limit
+    /// `notices_to_account`.
     func mail(
         about notice: AccountNotice,
         on account: ID<Account>,

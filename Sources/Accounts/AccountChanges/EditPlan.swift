@@ -21,7 +21,8 @@ package struct EditPlan {
     var limits: [Charge] = []
     /// The notices that are mailed to the address of the account if the change takes effect.
     var notices: [AccountNotice] = []
-    /// Executed in this order after the account is locked. Each must do nothing unless ``isMade`` is true.
+    /// The statements that run in this order after the account is locked. Each must do nothing unless ``isMade`` is
+    /// true.
     var statements: [SQL] = []
 
     struct Renaming {
@@ -29,15 +30,16 @@ package struct EditPlan {
         let field: FieldName
         /// An SQL condition: another account or an open draft has the identifier.
         let takenCondition: SQL
-        /// An SQL expression that moves the account to the identifier; false if another account has it.
+        /// An SQL expression that gives the account the identifier in place of its present one. It is false if another
+        /// account has the identifier.
         let expression: SQL
     }
 
     /// An SQL condition: the change takes effect.
     static let isMade: SQL = Signups.flag("changed")
 
-    /// Adds the replacement of the field's member of the profile to the plan; a field without a new value loses its
-    /// member.
+    /// Adds to the plan that the profile gets the new value of the field or, if there is no new value, loses the member
+    /// with the name of the field.
     mutating func updateProfile(_ field: Field) {
         profile.append((field.name, after.json(of: field.name)))
     }

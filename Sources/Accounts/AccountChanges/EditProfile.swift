@@ -2,7 +2,7 @@ internal import Foundation
 
 /// Changes of the values that people may edit in their account (``Flow/editableSteps``).
 extension Sessions {
-    /// Returns a draft with the values of the account, from which the forms of the account are filled. It is not
+    /// Returns a draft with the values of the account, from which the forms of the account are filled. The draft is not
     /// stored.
     package func draft(of session: AccountSession, in language: Language) async throws(SignInError) -> Draft {
         var draft = signups.newDraft(
@@ -74,8 +74,8 @@ extension Sessions {
         return try await write(plan, of: session)
     }
 
-    /// Consumes the limits of the plan, and throws if its identifier is taken. Called before an image is decoded, so
-    /// that no image is decoded for a refused change.
+    /// Consumes the limits of the plan, and throws if the new identifier is taken. ``change(_:of:from:to:_:)`` calls
+    /// this before it decodes an image, so that no image is decoded for a change that is refused here.
     private func consumeLimits(of plan: inout EditPlan) async throws(SignInError) {
         if plan.limits.isEmpty, plan.renaming == nil { return }
         let limits = plan.limits

@@ -18,9 +18,9 @@ package struct AccountExport: Sendable {
     package let now: Date
 }
 
-/// An earlier address of the account. Its owner can undo the change until ``restorableUntil``.
+/// An earlier address of the account. The owner of this address can undo the change until ``restorableUntil``.
 package struct LeftAddressEntry: Sendable {
-    /// Nil if it cannot be decrypted, because its key is not in the key ring.
+    /// Nil if no key of the key ring decrypts the address.
     package let address: String?
     package let leftAt: Date
     package let restorableUntil: Date
