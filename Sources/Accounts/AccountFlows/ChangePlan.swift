@@ -1,11 +1,11 @@
 /// The parts of a commit that changes an existing account.
 extension CommitPlan {
-    /// Locks the account, as the first statement about it. Every change of its password, authenticator app or address
-    /// locks the same row, so such a change waits until this transaction ends.
+    /// The first statement about the account, which locks it and returns its columns. Every change of its password,
+    /// authenticator app or address locks the same row, so such a change waits until this transaction ends.
     var lockAccount: SQL { "SELECT \(Account.columns) FROM accounts WHERE id = \(account) FOR UPDATE" }
 
-    /// Locks the session that changes the address. A sign-out waits until this transaction ends, so the session still
-    /// exists when it gets its new token.
+    /// Locks the session in which the address is changed. A sign-out waits until this transaction ends, so the session
+    /// still exists when the commit gives it a new token.
     var lockSession: SQL { "SELECT 1 FROM sessions WHERE id = \(draft.values.subject?.session) FOR UPDATE" }
 
     /// Sets the flag `prepared`, which is true if the commit may take effect: the draft is at the revision that was
@@ -23,9 +23,9 @@ extension CommitPlan {
         accountConditions.reduce(Signups.isUsable(draft.values.subject)) { "\($0) AND \($1)" as SQL }
     }
 
-    /// The statements after those of the fields. They make other drafts of the account useless, and end its sessions,
-    /// unfinished sign-ins and known devices, except the session and the device that change the address. None for a
-    /// sign-up.
+    /// The statements after those of the fields. They invalidate other drafts that change the account, end its sessions
+    /// and its unfinished sign-ins, and delete its known devices. A change of the address keeps the session and the
+    /// device with which it is made. There are none for a sign-up.
     var endings: [SQL] {
         switch signups.flow.purpose {
         case .signup: []
@@ -69,8 +69,8 @@ extension Signups {
         """
     }
 
-    /// Ends the draft if its account fails ``isUsable(_:)`` or one of the conditions, unless the draft was written in
-    /// the meantime. Returns whether this call has ended the draft; false for a sign-up.
+    /// Ends the draft if ``isUsable(_:)`` or one of the conditions is false for its account, unless the draft was
+    /// written in the meantime. Returns whether this call has ended the draft; false for a sign-up.
     func endIfOutdated(_ draft: Draft, unless conditions: [SQL] = []) async throws(DatabaseError) -> Bool {
         if flow.purpose == .signup { return false }
         let isCurrent = conditions.reduce(Self.isUsable(draft.values.subject)) { "\($0) AND \($1)" as SQL }
@@ -85,8 +85,8 @@ extension Signups {
         return try countEnded(rows[1], as: .superseded)
     }
 
-    /// Raises the credentials version of the account if the condition is true. Drafts that store an earlier version can
-    /// then not be committed any more.
+    /// Returns a statement that raises the credentials version of the account if the condition is true. Drafts that
+    /// store an earlier version can then no longer be committed.
     static func outdateDrafts(of account: ID<Account>, when condition: SQL) -> SQL {
         """
         UPDATE accounts SET credentials_version = credentials_version + 1 WHERE id = \(account) AND \(condition)

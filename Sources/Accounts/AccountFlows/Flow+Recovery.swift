@@ -1,5 +1,5 @@
 extension Flow {
-    /// The recovery and the e-mail change, unless this flow lacks the fields that they need.
+    /// The flows of the recovery and of the e-mail change, each only if this flow has the fields that it needs.
     package var changes: [Flow] { [recovery, emailChange].compactMap { $0 } }
 
     /// Whether people can replace a forgotten password.

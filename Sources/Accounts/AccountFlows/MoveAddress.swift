@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The periods and the mail of a change of an account's address.
+/// The names and periods that a change of an account's address uses.
 package enum AddressChange {
     /// The name of the rate limit that permits one change within ``pause``.
     package static let limit = "address_changes"
@@ -15,7 +15,7 @@ package enum AddressChange {
 /// The token of the link that undoes a change of the address. The link is in the mail to the old address.
 package typealias AddressToken = Token<LeftAddress>
 
-/// Only a type parameter: `ID<LeftAddress>` is the id of a row of `address_changes`.
+/// Serves only as a type parameter: `ID<LeftAddress>` is the id of a row of `address_changes`.
 package enum LeftAddress {}
 
 extension Signups {
@@ -76,15 +76,15 @@ extension Signups {
             try await database.read("SELECT email, locale FROM accounts WHERE id = \(account)").first?
                 .decode(String?.self, String.self)
         }
-        // The account was erased or has no valid address, so the draft can never be committed.
+        // If the account was erased or has no valid address, the draft can never be committed.
         guard let (email, locale) = found, let old = email.flatMap({ EmailAddress($0) }) else {
             plan.accountConditions.append("false")
             return
         }
         plan.accountConditions += [
             // At most 70 minutes lie between the confirmation and the commit: 10 until the draft starts, and the 60
-            // that the draft lives. The rest is a margin. If an operator extends the draft, the session must be
-            // confirmed once more.
+            // that the draft lives. The other 10 minutes are a margin. If an operator extends the draft, the session
+            // must be confirmed once more.
             """
             EXISTS (SELECT FROM sessions WHERE id = \(session) AND account = \(account) AND now() < ends_at
                        AND auth_time > now() - interval '80 minutes')

@@ -1,9 +1,9 @@
 internal import Foundation
 
 extension Sessions {
-    /// Gives the account its old address back. Ends all sessions, and deletes the password and an authenticator app
-    /// that was added less than seven days before the change or after it. The person needs a new password
-    /// (``Flow/recovery``).
+    /// Gives the account its old address back. Ends all sessions, and deletes the password. Also deletes the
+    /// authenticator app and the recovery codes if the app was added less than seven days before the change of the
+    /// address, or after it. The person sets a new password with a recovery (``Flow/recovery``).
     ///
     /// Throws `refused` if the link was used or has expired.
     package func restoreAddress(_ token: AddressToken) async throws(SignInError) {
@@ -13,7 +13,8 @@ extension Sessions {
             SELECT \(Signups.setFlag("changed", "restore_address(account, \(left.address.rawValue), changed_at)"))
               FROM address_changes WHERE \(Self.isValid(token))
             """
-        // Deletes the links of this change and of later ones, so that the owner of a later address cannot restore it.
+        // Deletes the links of this change and of later changes, so that the owner of a later address cannot restore
+        // that address.
         let forget: SQL = """
             DELETE FROM address_changes
              WHERE account = \(account) AND \(isRestored)

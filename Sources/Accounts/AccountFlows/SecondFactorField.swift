@@ -47,7 +47,8 @@ package struct SecondFactorField: FieldKind {
 /// A second factor that was proved in a draft.
 package struct GivenFactor: StoredValue {
     let account: ID<Account>
-    /// The keyed digest of the code. It recognises a second submission of the same code, for example by a double click.
+    /// The keyed digest of the code. With it, the service recognises that the same code is submitted again, for example
+    /// by a double click.
     let digest: String
 
     init(account: ID<Account>, digest: String) {
@@ -64,7 +65,7 @@ package struct GivenFactor: StoredValue {
 }
 
 extension SecondFactorField {
-    /// Compares the code, after counting the attempt. The transaction that writes the draft uses the code up.
+    /// Counts the attempt, then compares the code. The transaction that writes the draft uses up the code.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
         guard let factor = submission.inputs[field.name] as? SecondFactor,
             let account = submission.draft.values.subject?.account
@@ -117,8 +118,8 @@ extension SecondFactorField {
 }
 
 extension Signups {
-    /// What follows FROM in a query for the account that can be recovered by mail to that address: the account that has
-    /// the address now, unless the account is disabled.
+    /// Returns the part after `FROM` of a query for the account that can be recovered by mail to that address: the
+    /// account that has the address now, unless the account is disabled.
     static func recoverable(_ address: EmailAddress) -> SQL {
         """
         identifiers JOIN accounts ON accounts.id = account
@@ -237,7 +238,8 @@ extension Signups {
     /// disabled, or its credentials have changed (``isUsable(_:)``).
     private func endIfSuperseded(_ draft: Draft) async throws(SubmitError) {
         let hasEnded = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
-            // Checked with a read first: after most wrong codes the draft is still usable, and needs no transaction.
+            // A read checks this first, because after most wrong codes the draft is still usable and no transaction is
+            // needed.
             let isUsable: SQL = "SELECT \(Self.isUsable(draft.values.subject))"
             if try await database.read(isUsable).only.decode(Bool.self) { return false }
             return try await endIfOutdated(draft)
