@@ -26,7 +26,7 @@ package enum FieldAnswer: Sendable {
     case json(JSON)
     /// A secret text, such as a password. It never becomes a `String`, which could not be wiped from memory.
     case secret(SharedSecret)
-    /// A file in a form.
+    /// An uploaded file.
     case file(UploadedFile)
 
     /// The answer as JSON; nil for a secret or a file.
@@ -65,8 +65,8 @@ package final class UploadedFile: Sendable {
 }
 
 extension Step {
-    /// Converts the texts of a form to the JSON that the kinds of the step's fields expect. Removes empty texts, because
-    /// browsers send an empty text for an empty control; a field without any other text gets null.
+    /// Converts the texts of a form to the JSON that the kinds of the step's fields expect. Removes empty texts,
+    /// because browsers send an empty text for an empty control; a field whose texts are all empty gets null.
     package func answers(inForm form: Answers) -> Answers {
         Answers(
             form.members.map { member in

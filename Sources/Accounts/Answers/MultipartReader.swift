@@ -2,9 +2,9 @@ internal import Foundation
 
 extension Answers {
     /// Reads the body of a form with files (`multipart/form-data`, RFC 7578) as strictly as a form without files.
-    /// Throws if there is anything before or between the parts, or anything but one line break after them; if a part
-    /// has no name; if a name that is not repeatable is repeated; if a text is not UTF-8 or contains NUL; if a header is
-    /// malformed or too long; or if there are more than `maximumParts` parts.
+    /// Throws if there is anything before or between the parts, or anything but an optional line break after them; if a
+    /// part has no name; if a name that is not repeatable is repeated; if a text is not UTF-8 or contains NUL; if a
+    /// header is malformed or too long; or if there are more than `maximumParts` parts.
     ///
     /// - Parameters:
     ///   - boundary: the parameter `boundary` of the media type.
@@ -111,7 +111,8 @@ private struct MultipartReader {
             guard let line = String(validating: bytes[start..<end], as: UTF8.self) else {
                 throw MalformedBody(reason: .notUTF8, offset: start)
             }
-            // A line that begins with a space continues the one before it (RFC 5322 §2.2.3). No browser sends one.
+            // A line that begins with a space would continue the line before it (RFC 5322 §2.2.3). Such a line is
+            // refused, because no browser sends one.
             guard let colon = line.firstIndex(of: ":"), bytes[start] != UInt8(ascii: " "), colon != line.startIndex
             else {
                 throw MalformedBody(reason: .unexpectedByte, offset: start)
