@@ -6,8 +6,9 @@ package struct Application: Sendable {
     package let id: String
     package let redirectURIs: [String]
     package let postLogoutRedirectURIs: [String]
-    /// The URI at which the application begins a sign-in. The service sends people there who finish a sign-up on
-    /// another device than the one on which they began it.
+    /// The URI at which the application begins a sign-in. After a sign-up or a recovery, the service sends the person
+    /// to this URI if it cannot continue the authorization request of the application, for example because the person
+    /// has changed to another device.
     package let initiateLoginURI: String?
     package let backchannelLogoutURI: String?
     package let webhook: Webhook?
@@ -58,7 +59,7 @@ package struct Application: Sendable {
     }
 
     /// The claims about the account that the application gets in tokens and events, besides the id of the account.
-    /// Omits values that are not of their field's kind any more, because the flow file has changed.
+    /// Omits a value that the kind of its field cannot read any more, because the flow file has changed.
     package func claims(of account: Account) -> [JSON.Member] {
         fields.flatMap { field -> [JSON.Member] in
             guard let json = account.json(of: field), field.kind.value(json: json) != nil else { return [] }

@@ -25,8 +25,8 @@ extension ApplicationsReader {
         return claims.first(where: others.contains).map { "another entry is the claim \"\($0)\" already" }
     }
 
-    /// Whether the claim has its name from the field, and the name is reserved or ends in `_verified`. Applications
-    /// trust such claims as statements of the service, but people fill in the field.
+    /// Whether the claim has the name of the field, and this name is reserved or ends in `_verified`. Applications
+    /// would trust such a claim as a statement of the service, but people fill in the field.
     private static func isReserved(_ claim: String, of field: Field) -> Bool {
         claim == field.name.rawValue && (reserved.contains(claim) || claim.hasSuffix("_verified"))
     }

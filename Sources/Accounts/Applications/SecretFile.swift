@@ -3,7 +3,7 @@ internal import Foundation
 /// A file with secrets, one in each line. An operator replaces a secret in two steps: first inserts the new secret
 /// before the old one, and later removes the old one.
 package struct SecretFile: Sendable {
-    /// The lines without spaces at their ends. Empty lines are omitted.
+    /// The lines, without spaces and tabs at the beginning and the end. Empty lines are omitted.
     package let lines: [String]
     /// Whether every user of the machine may read the file.
     package let isReadableByAll: Bool
@@ -22,7 +22,7 @@ package struct SecretFile: Sendable {
     }
 
     package init(contentsOf path: String) throws(Unreadable) {
-        // Without O_NONBLOCK, opening a named pipe would wait until another process writes to it.
+        // Without O_NONBLOCK, opening a named pipe would wait until another process opens it for writing.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Unreadable(String(cString: strerror(errno))) }
         defer { close(descriptor) }
