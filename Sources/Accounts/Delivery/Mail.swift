@@ -84,8 +84,8 @@ package struct Mail: Sendable {
     }
 
     /// Whether the text has at most 254 characters, and exactly one `@` with text on both sides. All characters must be
-    /// printable ASCII, but not a space or one of `<>()[],;:\"`. So the text cannot close the `<…>` around it in a
-    /// header, or end the line of the header.
+    /// printable ASCII, but not a space, a backslash, a quotation mark, or one of `<>()[],;:`. So the text cannot close
+    /// the `<…>` around it in a header, or end the line of the header.
     package static func isAddress(_ text: String) -> Bool {
         let parts = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         let specials = Set("<>()[],;:\\\"".utf8)

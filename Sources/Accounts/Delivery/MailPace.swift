@@ -1,7 +1,8 @@
 internal import Synchronization
 
-/// The durations of the latest deliveries. In place of a withheld mail, the sender waits for one of them, so that the
-/// arrival of the next mail does not reveal that one was withheld.
+/// The durations of the latest deliveries. A withheld mail is in the outbox, but is never sent. In place of sending it,
+/// the sender waits for one of these durations, so that the arrival of the next mail does not reveal that a mail was
+/// withheld.
 final class MailPace: Sendable {
     /// The number of deliveries that are remembered.
     static let memory = 64

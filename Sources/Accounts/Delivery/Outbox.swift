@@ -26,11 +26,11 @@ package struct Outbox: Sendable {
         let to: String
         let language: Language
         /// A code, or the token in a link that continues a sign-up on another device or undoes a change of address,
-        /// with its lifetime in minutes. A mail that replaces one with a code has a code as well, which its template
-        /// does not show. Nil for other mail.
+        /// with its lifetime in minutes. A mail that is sent in place of a mail with a code also has a code, but its
+        /// template does not show the code. Nil for other mail.
         let code: (text: String, minutes: Int)?
-        /// The ticket (``Ticket``) for the link of a mail with a code. Like the code, a mail that replaces such a mail
-        /// may have one. Nil for other mail.
+        /// The ticket (``Ticket``) in the link of a mail with a code, with which the person gets another code. A mail
+        /// that is sent in place of such a mail may have a ticket, too. Nil for other mail.
         var ticket: String?
     }
 
@@ -38,8 +38,8 @@ package struct Outbox: Sendable {
     struct Sealed {
         let id: UUID
         let sealed: [UInt8]
-        /// A digest of the site (``Network/site``) whose request has caused the mail. ``Outbox/claim(_:on:)`` lets
-        /// sites take turns by these digests.
+        /// A digest of the network (``Network/site``) whose request has caused the mail. Mail of different networks is
+        /// delivered in turn, so that a network that causes much mail delays the mail of others only a little.
         let networkDigest: [UInt8]
         /// A digest of the recipient's address, or of the address that replaces it (`recipient` of `seal`). Mails with
         /// the same digest are delivered one after another.
@@ -49,8 +49,8 @@ package struct Outbox: Sendable {
     /// Encrypts a new mail.
     ///
     /// - Parameters:
-    ///   - now: the current time. The digest of a site differs from day to day (UTC), so digests of two days do not
-    ///     reveal that they belong to one site.
+    ///   - now: the current time. The digest of a network differs from day to day (UTC), so digests of two days do not
+    ///     reveal that they belong to one network.
     ///   - recipient: the address to digest in place of `content.to`; nil for `content.to`. A sign-in with a username
     ///     passes an address made of the username, so that the order of delivery does not reveal which address the
     ///     account has.
@@ -84,7 +84,7 @@ package struct Outbox: Sendable {
         keys.digests(Array("mail to".utf8), Array(address.utf8))
     }
 
-    /// Claims at most `count` due mails for one attempt each. The sites that caused them take turns.
+    /// Claims at most `count` due mails for one attempt each, in turn for the networks that caused them.
     func claim(_ count: Int, on database: Database) async throws(DatabaseError) -> [ClaimedMail] {
         let rows = try await database.transaction(
             """
@@ -107,7 +107,7 @@ package struct Outbox: Sendable {
         else { return nil }
         var code: (text: String, minutes: Int)?
         if let text = json["code"]?.string, case .integer(let minutes)? = json["minutes"] { code = (text, minutes) }
-        // If the service no longer has the language, the mail is sent in another one.
+        // If the service no longer has the language, the mail is sent in the first of its languages.
         let language = languages[tag] ?? languages[0]
         return Content(to: to, language: language, code: code, ticket: json["ticket"]?.string)
     }

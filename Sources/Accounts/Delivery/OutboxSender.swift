@@ -6,8 +6,8 @@ internal import Synchronization
 /// Delivers the mail in the outbox, several mails at the same time. Any number of servers may do so at once.
 ///
 /// A claim sets the due time of a mail to that of its next attempt, in one statement that skips locked rows. A server
-/// that dies therefore delays a mail, but never loses one. A mail arrives twice if a server dies after the mail server
-/// accepted the mail and before the row is updated; both copies have the same Message-ID.
+/// that dies therefore delays a mail, but never loses one. A mail may arrive twice, for example if a server dies after
+/// the mail server accepted the mail and before the row is updated; both copies have the same Message-ID.
 ///
 /// If the key ring of a server lacks the key of a mail, the server leaves the mail to a server that has the key. Any
 /// server claims a mail that comes too late, and marks it dead.
@@ -27,7 +27,7 @@ package struct OutboxSender: Sendable {
     /// - Parameters:
     ///   - mailers: at least one; each delivers one mail at a time.
     ///   - hasRecovery: whether people can choose a new password without signing in.
-    ///   - contact: the URL under which people reach the service; nil if it has none.
+    ///   - contact: the URL at which people get help, which mails show; nil if there is none.
     ///   - clock: measures the deliveries, and waits in place of withheld mail.
     package init(
         outbox: Outbox,
@@ -57,12 +57,12 @@ package struct OutboxSender: Sendable {
     }
 
     /// The number of attempts after which the sender gives up, and the mail is dead. The SQL function `claim_mail`
-    /// chooses the waits between them. All attempts take about forty hours, or at most about a day for a mail that
-    /// comes too late after a day, such as one with a code.
+    /// chooses the waits between them. All attempts together take about forty hours. For a mail that is useless after a
+    /// day, such as one with a code, they take at most about a day.
     package static let maximumAttempts = 18
 
-    /// Makes one attempt to deliver the mail whose turn it is. Returns false if no mail is due. ``run()`` delivers
-    /// several mails at a time.
+    /// Claims the next due mail, and makes one attempt to deliver it. Returns false if no mail is due. ``run()``
+    /// delivers several mails at a time.
     package func deliverNext() async throws(DatabaseError) -> Bool {
         guard let mail = try await outbox.claim(1, on: database).first else { return false }
         try await deliver(mail, with: mailers[0])
@@ -98,7 +98,7 @@ package struct OutboxSender: Sendable {
         _ = try await database.transaction(Self.eraseLeftDigests)
     }
 
-    /// Has an index of its own, `outbox_left_digests`.
+    /// The index `outbox_left_digests` serves only this statement.
     static let eraseLeftDigests: SQL = """
         UPDATE outbox SET network = NULL, recipient = NULL, sending_until = NULL
          WHERE state <> 'waiting' AND recipient IS NOT NULL
@@ -108,9 +108,9 @@ package struct OutboxSender: Sendable {
         if !mail.isUseful {
             try await markDead(mail, Self.lateness(after: mail.lastError))
         } else if mail.template == "withheld" {
-            // This mail is never sent: no account can be used with the address, or a notice to the owner of the account
-            // was queued within the hour. The row exists only so that every request takes the same time. The row keeps
-            // the mailer busy for as long as a mail would.
+            // This mail is never sent: either no account can be used with the address, or the owner of the account
+            // already got a notice within the past hour. The row exists only so that every request takes the same time.
+            // It keeps the mailer busy for as long as a mail that is sent.
             try await attempt(mail) { () throws(MailError) in
                 try await connect(mailer)
                 await pace.imitate()
@@ -170,7 +170,7 @@ package struct OutboxSender: Sendable {
         do throws(DatabaseError) {
             _ = try await database.transaction(update)
         } catch {
-            // Idempotent, so retry: without this update the mail would be sent again.
+            // Retries the update, which is idempotent: without it the mail would be sent again.
             guard case .outcomeUnknown = error else { throw error }
             _ = try await database.transaction(update)
         }
@@ -196,7 +196,8 @@ package struct OutboxSender: Sendable {
         logger.warning("mail not delivered, will retry", metadata: ["mail": "\(mail.id)", "reason": "\(reason)"])
     }
 
-    /// The error of a mail that comes too late. The earlier error says why the mail is late.
+    /// The error of a mail that comes too late. It ends with the earlier error, if any, which says why the mail is
+    /// late.
     static func lateness(after earlier: String?) -> String {
         ["expired before delivery", earlier].compactMap(\.self).joined(separator: "; ")
     }
@@ -259,14 +260,14 @@ package struct OutboxSender: Sendable {
 
 extension OutboxSender {
     /// The text of a mail with a code; nil if the content has no code. If the code has expired and the mail has a
-    /// ticket, the text has no code, but a link through which the person gets another one.
+    /// ticket, the text has no code, but a link through which the person gets another code.
     ///
     /// - Parameter age: the seconds since the code was made.
     private func text(_ mail: CodeMail, _ content: Outbox.Content, after age: Int) -> MailText? {
         guard let code = content.code else { return nil }
         let messages = content.language.messages
-        // The mail for a change of the address has no ticket, and neither has mail of an earlier version of the
-        // service.
+        // A mail for a change of the address has no ticket. A mail that an earlier version of the service wrote may
+        // have none, either.
         let link = content.ticket.flatMap { ticket in mail.ticketPath.map { "\(publicURL)\($0)?ticket=\(ticket)" } }
         if let link, age >= code.minutes * 60 { return messages.late(mail, link: link, serviceName: serviceName) }
         return messages.text(of: mail, code.text, minutes: code.minutes, link: link, serviceName: serviceName)

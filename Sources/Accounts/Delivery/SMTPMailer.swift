@@ -26,16 +26,17 @@ package final class SMTPMailer: Mailer {
         }
     }
 
-    /// Returns when the server has answered the command NOOP. After the task has left the queue, that takes at most 10
-    /// seconds for a connection, and 10 more if the server refuses the connection and does not answer QUIT. If the
-    /// server replies 421, the mailer tries a second connection. Every error is `temporary`.
+    /// Returns when the server has answered the command NOOP. The call first waits in the queue of the mailer. Then a
+    /// connection takes at most 10 seconds, and 10 more if the server refuses the connection and does not answer QUIT.
+    /// If the server replies 421, the mailer tries a second connection, which takes at most as long again. Every error
+    /// is `temporary`.
     package func connect() async throws(MailError) {
         _ = try await withCheckedContinuation { queue.post(MailTask(mail: nil, continuation: $0)) }.get()
     }
 
     /// Returns when the server has accepted the mail. That takes at most 30 seconds after the mail has left the queue,
-    /// or 40 if the server refuses the mail and then does not answer QUIT. At most 64 tasks wait in the queue; further
-    /// tasks are refused as `temporary`.
+    /// or 40 if the server refuses the mail and then does not answer QUIT. At most 64 calls wait in the queue; further
+    /// calls throw `temporary`.
     ///
     /// - Returns: see ``Mailer/send(_:)``.
     @discardableResult
@@ -233,7 +234,8 @@ struct SMTPConnection: ~Copyable {
     private borrowing func openSession(_ replies: inout SMTPReplies) -> CURLcode {
         curl.set(CURLOPT_TIMEOUT_MS, limits.connect.inWhole(.milliseconds(1)))
         let status = curl.collectReplies(into: &replies) { $0.sendNothing() }
-        // Reply 421 says that the server closes the connection, for example because it was idle. A new one may succeed.
+        // Reply 421 says that the server closes the connection, for example because it was idle. A new connection may
+        // succeed.
         guard status != CURLE_OK, curl.replyCode == 421 else { return status }
         replies = SMTPReplies()
         return curl.collectReplies(into: &replies) { $0.sendNothing() }
@@ -269,8 +271,8 @@ struct SMTPConnection: ~Copyable {
         return hasRefused ? .greetingRefused(reason: reason) : .noGreeting
     }
 
-    /// Why the certificate is refused. The numbers are those of OpenSSL (`X509_V_ERR_…`). libcurl itself compares the
-    /// names in the certificate with the host; if none matches, the number is OK (0) or UNSPECIFIED (1).
+    /// The reason why the certificate is refused. The numbers are those of OpenSSL (`X509_V_ERR_…`). libcurl itself
+    /// compares the names in the certificate with the host; if none matches, the number is OK (0) or UNSPECIFIED (1).
     private borrowing func certificateObstacle() -> SMTPObstacle {
         let result = curl.number(CURLINFO_SSL_VERIFYRESULT)
         return switch result {
@@ -300,8 +302,8 @@ struct SMTPConnection: ~Copyable {
 
         let reason = reason(status, text)
         // libcurl reports CURLE_SEND_ERROR if the server refuses MAIL, RCPT or DATA. A reply after the beginning of the
-        // text is about the mail, too. Any other 5xx reply, and 53x always, is about the login or the configuration, so
-        // a retry can succeed after an operator has corrected it. A 4xx reply is always temporary.
+        // text is about the mail, too. Any other 5xx reply, and every 53x reply, is about the login or the
+        // configuration, so a retry can succeed after an operator has corrected it. A 4xx reply is always temporary.
         let isAboutTheMail = status == CURLE_SEND_ERROR || upload.hasBegun
         switch reply {
         case 530...539: return .failure(.temporary(reply: reply, reason: reason))
@@ -353,7 +355,7 @@ extension CurlHandle {
                 return size * count
             }
             Self.expectSet(curl_set_header_writer(raw, add, target))
-            // libcurl may say QUIT later, when the replies are gone.
+            // libcurl may send QUIT later, when `replies` no longer exists.
             defer { Self.expectSet(curl_set_header_writer(raw, nil, nil)) }
             return transfer(self)
         }

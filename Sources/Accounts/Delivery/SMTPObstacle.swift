@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// What keeps this service from opening a session with a mail server. The reasons are one line each, and contain no
-/// e-mail addresses.
+/// The obstacle that prevents this service from opening a session with a mail server. Each `reason` is one line, and
+/// contains no e-mail addresses.
 package enum SMTPObstacle: Hashable, Sendable {
     /// The name of the host cannot be resolved.
     case unknownHost
     case unreachable(reason: String)
-    /// The server accepts the connection, and says nothing or hangs up.
+    /// The server accepts the connection, but sends no greeting or closes the connection.
     case noGreeting
     /// The first reply of the server refuses this client.
     case greetingRefused(reason: String)
@@ -26,7 +26,7 @@ package enum SMTPObstacle: Hashable, Sendable {
 
 extension SMTPServer {
     /// Opens a session, with a login if the URL has credentials, and sends no mail. Takes at most as long as
-    /// ``SMTPMailer/connect()``. Returns what keeps the session from being opened; nil if nothing does.
+    /// ``SMTPMailer/connect()``. Returns the obstacle; nil if there is none.
     package func obstacle() async -> SMTPObstacle? { await obstacle(within: SMTPLimits()) }
 
     func obstacle(within limits: SMTPLimits) async -> SMTPObstacle? {

@@ -53,8 +53,8 @@ extension String {
     }
 
     fileprivate func withoutAddresses(of recipient: String?) -> String {
-        // Until the last line, NUL stands for a removed address, because the text cannot contain it. `<address>` would
-        // not do: `address` may itself be a local part that is removed.
+        // NUL stands for a removed address until the last statement, because the text cannot contain NUL. `<address>`
+        // cannot stand for it earlier, because `address` may itself be a local part that is removed.
         let mark = "\0"
         var text = replacing(/<?[^\s<>()\[\]"',:;@]+@[^\s<>()\[\]"',:;@]+>?/, with: mark)
         var parts = recipient?.split(separator: "@") ?? []
