@@ -1,5 +1,6 @@
 extension AccountEvent {
-    /// The trace of all attempts to deliver this event (W3C Trace Context, section 3.2.2.3): the digits of its id.
+    /// The trace id of all attempts to deliver this event (W3C Trace Context, section 3.2.2.3): the hexadecimal digits
+    /// of the id of the event.
     var traceID: String { id.description.replacing("-", with: "") }
 
     /// Returns the `traceparent` of one attempt, with a new parent id. The flag `01` (sampled) makes most tracing

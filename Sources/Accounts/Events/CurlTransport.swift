@@ -4,13 +4,13 @@ internal import Foundation
 /// Sends requests with libcurl, on threads of its own, over connections that are reused.
 ///
 /// The IP address is checked when the socket is opened, so a host name cannot resolve to another address between the
-/// check and the connection. Redirects are not followed. At most 4 KiB of a response are read.
+/// check and the connection. Redirects are not followed. At most 4 KiB of the body of a response are read.
 package final class CurlTransport: EventTransport {
     private let pool: WorkPool<CurlWorker>
     package let capacity: Int
 
     /// - Parameters:
-    ///   - allowsLoopback: whether requests may go to this machine, even without TLS. Only for development.
+    ///   - allowsLoopback: whether requests may go to loopback addresses, even without TLS. Only for development.
     ///   - networks: private networks to which requests may go. ``IPBlock/isPrivate`` is true for each.
     package convenience init(allowsLoopback: Bool, networks: [IPBlock] = []) {
         self.init(allowsLoopback: allowsLoopback, networks: networks, timeout: .seconds(15))
@@ -66,7 +66,8 @@ private struct TransferState {
 
 /// A libcurl handle, which sends one request at a time.
 ///
-/// `@unchecked`, because a handle is not safe for two threads at once. Each one is used by only one thread of the pool.
+/// `@unchecked`, because a handle is not safe for two threads at once. Each worker is used by only one thread of the
+/// pool.
 private final class CurlWorker: @unchecked Sendable {
     private let curl = CurlHandle()
     private let addresses: ReceiverAddresses
@@ -97,8 +98,8 @@ private final class CurlWorker: @unchecked Sendable {
         curl.set(CURLOPT_URL, request.url)
         let status = curl.post(request, &state)
         let response = curl.replyCode
-        // CURLE_WRITE_ERROR says that the response is longer than 4 KiB; the rest was not read. A status of 1xx is not
-        // the response.
+        // CURLE_WRITE_ERROR says that the body of the response is longer than 4 KiB; the rest was not read. A status of
+        // 1xx is not the final status.
         guard response >= 200, status == CURLE_OK || status == CURLE_WRITE_ERROR else {
             let reason = state.isRefused ? "the address is not allowed" : String(cString: curl_easy_strerror(status))
             return .failed(reason)
@@ -147,7 +148,7 @@ private func openSocket(to address: UnsafeMutableRawPointer?, _ state: UnsafeMut
     return socket(family, type | Int32(SOCK_CLOEXEC.rawValue), number)
 }
 
-/// Counts the bytes of the response, and ends the transfer when there are too many.
+/// Counts the bytes of the body of the response, and ends the transfer when there are too many.
 private func countBytes(_ count: Int, _ state: UnsafeMutableRawPointer?) -> Int {
     guard let state = state?.assumingMemoryBound(to: TransferState.self) else { return 0 }
     state.pointee.received += count

@@ -75,9 +75,10 @@ extension Database {
         after cursor: EventCursor,
         limit: Int
     ) async throws(DatabaseError) -> (events: [AccountEvent], next: EventCursor, mayHaveMore: Bool) {
-        // A row without a value in `rows_read` is an event of the page. If the page has fewer events than the limit,
-        // one more row follows: the last event that was read, which may repeat an event of the page, and in `rows_read`
-        // the number of events that were read. One statement finds both, because a second one could see later events.
+        // The events of the page have no value in `rows_read`. If the page has fewer events than the limit, one more
+        // row follows: the last event that was read, with the number of events that were read in `rows_read`. This
+        // event may also be an event of the page. One statement finds the page and this row, because a second statement
+        // could see later events.
         let rows = try await read(
             """
             WITH range AS NOT MATERIALIZED (

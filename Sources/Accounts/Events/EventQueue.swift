@@ -27,9 +27,9 @@ struct EventQueue: Sendable {
         let claimID: UUID
     }
 
-    /// A logout, which is the end of a grant. This server has claimed it for one attempt to tell the application. The
-    /// number of attempts identifies the claim, because nothing resets that number. (`events retry` resets the number
-    /// of attempts of a ``Delivery``.)
+    /// A logout: the end of a grant, which is the access of one application to one session. This server has claimed the
+    /// logout for one attempt to tell the application. The number of attempts identifies the claim, because no command
+    /// resets this number. (`events retry` resets only the number of attempts of a ``Delivery``.)
     struct Logout: Sendable {
         let application: String
         /// The id of the grant.
@@ -127,8 +127,9 @@ struct EventQueue: Sendable {
     }
 
     /// Stores a failed attempt. If this claim is still the current one, the event waits for its next attempt, or
-    /// becomes `failed` if there is none. In any case, counts a failure of the application, and pauses its webhook for
-    /// `pause`, or after repeated failures, or switches it off. Its logouts go on.
+    /// becomes `failed` if there is none. In any case, counts a failure of the application. Also pauses its webhook if
+    /// `pause` is not 0 or after repeated failures, and switches the webhook off if `disablesWebhook` is true. The
+    /// application still gets logouts.
     ///
     /// - Parameters:
     ///   - delay: the seconds until the next attempt; nil if this was the last one.

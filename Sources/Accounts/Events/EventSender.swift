@@ -2,8 +2,8 @@ internal import Foundation
 package import Logging
 internal import ServiceLifecycle
 
-/// Sends events to the webhooks of applications, and logouts (the ends of grants) to their logout URIs. Any number of
-/// servers may do so at once.
+/// Sends events to the webhooks of applications. Sends logouts, which say that the access of an application to a
+/// session has ended, to the logout URIs of applications. Any number of servers may do so at once.
 ///
 /// An application gets the events of one account one after another, and those of several accounts at the same time.
 /// Each server divides its concurrent requests evenly among the endpoints for which something is due, at most eight for
@@ -167,7 +167,8 @@ package struct EventSender: Sendable {
             metrics.logouts.add(1, "delivered")
             return try await queue.finish(logout)
         }
-        // Somebody who has signed out should not wait for a day because the application asks for a long pause.
+        // Waits at most an hour because of `Retry-After`, so that an application does not delay the sign-out of a
+        // person by a day.
         let delay = RetrySchedule.delay(after: logout.attempts).map { max($0, min(failure.retryAfter, 3600)) }
         let isInTime = logout.claimedAt.timeIntervalSince(logout.createdAt) + Double(delay ?? 0) < Self.logoutLifetime
         let metadata: Logger.Metadata = [
@@ -217,8 +218,8 @@ private struct Failure {
 
     var isGone: Bool { status == 410 }
 
-    /// The seconds for which the application gets no events, because its status says that it is overloaded:
-    /// `Retry-After`, clamped to 5…3600. 0 for any other failure.
+    /// The seconds for which the application gets no events, because the status of its response says that it is
+    /// overloaded: `Retry-After`, clamped to 5…3600. 0 for any other failure.
     var pause: Int { [429, 502, 503, 504].contains(status) ? min(max(retryAfter, 5), 3600) : 0 }
 
     /// Whether the same request may succeed later: there was no response, or the status is 408, 429 or 5xx.

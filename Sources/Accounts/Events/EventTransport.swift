@@ -22,6 +22,6 @@ package struct EventRequest: Sendable {
 package enum EventOutcome: Hashable, Sendable {
     /// The application has answered, with this status and this `Retry-After` in seconds; 0 if it sent none.
     case answered(status: Int, retryAfter: Int)
-    /// There was no response with a final status, or it broke off. The text is the reason.
+    /// There was no response with a final status, or the response broke off. The text is the reason.
     case failed(String)
 }

@@ -33,7 +33,7 @@ final class RequestsInFlight: Sendable {
         let share = min(Self.maximumPerEndpoint, max(1, capacity / max(1, endpoints.count)))
         var free = capacity - inFlight.values.reduce(0, +)
         var slots: [Endpoint: Int] = [:]
-        // In random order, so that no endpoint always goes without if there are more endpoints than free slots.
+        // In random order, so that no endpoint is left out every time if there are more endpoints than free slots.
         for endpoint in endpoints.shuffled() {
             let count = min(share - inFlight[endpoint, default: 0], free)
             guard count > 0 else { continue }

@@ -20,8 +20,8 @@ package struct SubscriptionCheck: Sendable {
     }
 
     /// Compares the stored event settings with those of this server. Logs one warning when two successful checks in a
-    /// row find a difference; one check may fall between the reloads of two servers. Warns again only after a check
-    /// without a difference.
+    /// row find a difference. Does not warn after the first check with a difference, because the check may fall between
+    /// the reloads of two servers. Warns again only after a check without a difference.
     package mutating func check() async {
         // Skips this check if the query fails; a failed query neither counts nor resets the count.
         guard let differing = try? await database.applications(unlike: subscribers()) else { return }
