@@ -8,8 +8,8 @@ package struct DraftExpiry: Sendable {
     package let absolute: Duration
 
     /// The lifetimes of a draft that changes an account. They are long enough to find the mail with the code and to
-    /// open the authenticator app. They are short, because anybody at a browser in which a recovery is open can choose
-    /// the new password.
+    /// open the authenticator app. They are short, because another person who uses a browser in which a recovery is
+    /// open could choose the new password.
     static let ofChange = DraftExpiry(idle: .seconds(1800), absolute: .seconds(3600))
 
     private init(idle: Duration, absolute: Duration) {
@@ -39,8 +39,8 @@ extension Flow {
     }
 
     /// An SQL expression over the columns of `drafts`: the idle time of a sign-up, or of a change of an account. The
-    /// reaper and the commands use the flow of the sign-up for the drafts of all flows. Only the flow of a change has a
-    /// slash in its id (``FlowPurpose/prefix``).
+    /// ``Reaper``, which erases expired drafts, and the operator commands use the flow of the sign-up for the drafts of
+    /// all flows. Only the flow of a change has a slash in its id (``FlowPurpose/prefix``).
     private var idleTime: SQL {
         """
         make_interval(secs => CASE WHEN drafts.flow LIKE '%/%' THEN \(DraftExpiry.ofChange.idle.seconds)

@@ -94,8 +94,8 @@ package struct Step: Sendable {
 
 /// One value that a step asks for.
 ///
-/// A class, because each act goes through the fields several times: copies of a structure of this size were a fortieth
-/// of the work for a step.
+/// A class and not a structure, because a request goes through the fields several times, and copies of a structure of
+/// this size would be a fortieth of the work for a step.
 package final class Field: Sendable {
     package let name: FieldName
     package let kind: any FieldKind

@@ -191,8 +191,8 @@ extension Flow {
         )
     }
 
-    /// Returns the mistake if a field has the name under which an account stores another field as its identifier; nil
-    /// if there is none. Accounts store identifiers under the names of their kinds.
+    /// Accounts store an identifier under the name of its kind. Returns a mistake if another field has this name, and
+    /// otherwise nil.
     private static func nameConflict(in steps: [Step]) -> String? {
         let fields = steps.flatMap(\.fields)
         for name in KindList.identifying {
@@ -266,8 +266,8 @@ extension Flow {
         )
     }
 
-    /// - Parameter hasAllEarlier: whether `position` has all earlier fields. It lacks those with mistakes, and then the
-    ///   kind does not check the position.
+    /// - Parameter hasAllEarlier: true if no mistake was found before this field, so that `position` has all earlier
+    ///   fields. If it is false, the kind does not check the position, because fields with mistakes may be missing.
     private static func check(
         _ name: String,
         _ kind: any FieldKind,
@@ -318,7 +318,8 @@ extension Flow {
         "totp",
     ]
 
-    /// Path segments that the service uses itself, so no step may have these names.
+    /// Path segments below the path of a flow that the service uses itself, and `sign-in`, the name of a step in the
+    /// metrics (``Funnel``). So no step may have these names.
     private static let reservedNames: Set<String> = [
         "review", "sign-in", "commit", "schema", "handoff", "resume", "ticket", "cancel",
     ]

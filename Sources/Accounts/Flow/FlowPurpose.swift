@@ -1,5 +1,5 @@
-/// The purpose of a draft, which its commit achieves. Each purpose has a flow of its own, with its own paths and its
-/// own token.
+/// The purpose of a draft, which its commit achieves. Each purpose has its own flow with its own paths. The token of a
+/// draft is accepted only at the paths of its purpose.
 package enum FlowPurpose: String, CaseIterable, Sendable {
     /// To create an account.
     case signup
@@ -22,10 +22,10 @@ package enum FlowPurpose: String, CaseIterable, Sendable {
         self == .signup ? !flow.contains("/") : flow.hasPrefix(prefix)
     }
 
-    /// The parts that this purpose adds to the subject of the rate limits of mails to an address and of codes entered
-    /// for an address, so that each purpose is counted separately. Otherwise a stranger could use up the mails to an
-    /// address in sign-ups, and so prevent the owner from recovering the account. The limit of mails that tickets cause
-    /// is common to all purposes.
+    /// The parts that this purpose adds to the subject by which rate limits count the mails to an address and the codes
+    /// entered for an address. So these are counted separately for each purpose. Otherwise a stranger could use up the
+    /// mails to an address in sign-ups, and so prevent the owner from recovering the account. The mails that tickets
+    /// (``Ticket``) cause are counted for all purposes together.
     var limitSubject: [[UInt8]] { self == .signup ? [] : [Array(rawValue.utf8)] }
 }
 
