@@ -71,7 +71,8 @@ extension Signups {
     /// Reads the export of an account in one transaction. Returns nil if the account does not exist.
     ///
     /// - Parameters:
-    ///   - hasPassword: as in ``AccountOverview/queries(of:hasPassword:)``.
+    ///   - hasPassword: an SQL expression that is true if the account has a password, as in
+    ///     ``AccountOverview/queries(of:hasPassword:)``.
     ///   - withImages: whether to read the images of the photos, too.
     ///   - first: statements of the same transaction that run before anything is read.
     func export(

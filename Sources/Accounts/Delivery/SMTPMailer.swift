@@ -38,7 +38,7 @@ package final class SMTPMailer: Mailer {
     /// or 40 if the server refuses the mail and then does not answer QUIT. At most 64 calls wait in the queue; further
     /// calls throw `temporary`.
     ///
-    /// - Returns: see ``Mailer/send(_:)``.
+    /// - Returns: the reply with which the server accepted the mail; nil if there is none.
     @discardableResult
     package func send(_ mail: Mail) async throws(MailError) -> String? {
         try await withCheckedContinuation { queue.post(MailTask(mail: mail, continuation: $0)) }.get()
