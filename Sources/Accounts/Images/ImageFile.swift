@@ -13,14 +13,14 @@ struct ImageFile {
     let format: Format
     let width, height: Int
     let orientation: Orientation
-    /// True if the file is a JPEG without text, profile, thumbnail or other data beside the picture. Always false for a
-    /// PNG or a WebP.
+    /// True only if ``bytes`` is a JPEG without text, profile, thumbnail or other data beside the picture. Always false
+    /// for a PNG or a WebP.
     let isBare: Bool
-    /// The bytes for the decoder: a JPEG without appended data, a PNG without chunks that do not form the picture, and
-    /// a WebP unchanged.
+    /// The bytes for the decoder: a JPEG without the data that cameras append, a PNG with only the chunks that form the
+    /// picture, and a WebP unchanged.
     let bytes: [UInt8]
 
-    /// Detects the format from the bytes. The declared type does not matter.
+    /// Detects the format from the bytes. The media type that the client declares does not matter.
     init(_ bytes: [UInt8]) throws(ImageFault) {
         if bytes.count > Self.maximumBytes { throw .tooLarge }
         if bytes.starts(with: [0xFF, 0xD8, 0xFF]) {
@@ -53,9 +53,9 @@ struct ImageFile {
 // MARK: - JPEG (ITU-T T.81, annex B)
 
 extension ImageFile {
-    /// Cameras append data, which is removed: further images, such as one for HDR screens (CIPA DC-007), zero bytes
-    /// before or after these, a short video (ISO 14496-12), and private data (that of Samsung ends with SEFT). Any other
-    /// appended data is refused.
+    /// Removes the data that cameras append: further images, such as one for HDR screens (CIPA DC-007), zero bytes, a
+    /// short video (ISO 14496-12), and private data of Samsung, which ends with `SEFT`. Refuses any other appended
+    /// data.
     private init(jpeg bytes: [UInt8]) throws(ImageFault) {
         var walk = ByteWalk(bytes)
         let first = try JPEGImage(&walk)
@@ -71,16 +71,17 @@ extension ImageFile {
     }
 }
 
-/// One image, from the marker SOI to EOI.
+/// One image, from the marker SOI (start of image) to the marker EOI (end of image).
 private struct JPEGImage {
     private(set) var size: (width: Int, height: Int)?
     private(set) var orientation = Orientation.upright
     private(set) var isBare = true
     private var hasJFIF = false
     private var scans = 0
-    /// Encoders write about ten scans for a progressive picture. Each scan visits all pixels, and may be a few bytes long.
+    /// A scan of a few bytes can make the decoder visit all pixels, so the number of scans is limited. Encoders write
+    /// about ten scans for a progressive picture.
     private static let maximumScans = 64
-    /// JFIF 1.01 without a resolution and without a thumbnail, as libjpeg-turbo writes it.
+    /// The content of the JFIF segment as libjpeg-turbo writes it: version 1.01, no resolution and no thumbnail.
     private static let jfif = Array("JFIF\0".utf8) + [1, 1, 0, 0, 1, 0, 1, 0, 0]
 
     init(_ walk: inout ByteWalk) throws(ImageFault) {

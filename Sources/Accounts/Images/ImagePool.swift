@@ -18,7 +18,8 @@ package final class ImagePool: Sendable {
     private let logger: Logger?
 
     /// - Parameters:
-    ///   - program: the path of an executable that calls ``ImageWorker/run(in:for:)`` when it gets these arguments.
+    ///   - program: the path of an executable that calls ``ImageWorker/run(in:for:)`` when it is started with
+    ///     `arguments`.
     ///   - sandbox: whether a process may convert images without the seccomp filter.
     ///   - workers: the maximum number of processes; each may use ``ImageWorker/maximumMemory``.
     ///   - queue: the maximum number of waiting images.
@@ -64,8 +65,10 @@ package final class ImagePool: Sendable {
     /// The number of images in the queue.
     var waiting: Int { pool.load.waiting }
 
-    /// Converts an image. Throws `busy` immediately if the queue is full or the wait would be too long, or later if
-    /// another network with fewer images needs the place, or at the deadline of the request.
+    /// Converts an image. Throws `busy` immediately if the estimated wait is too long, or if the queue is full and no
+    /// network with more images gives up a place. Throws `busy` later if the full queue gives the image's place to a
+    /// network with fewer images, at the deadline of the request, or if the process did not get enough processor time
+    /// or memory.
     ///
     /// - Parameter network: the network that uploads the image. Networks are served in turn.
     package func photo(of image: [UInt8], for network: Network = .unknown) async throws(ImageError) -> Photo {

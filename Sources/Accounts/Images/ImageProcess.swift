@@ -51,11 +51,12 @@ final class ImageProcess: Sendable {
     }
 
     /// Starts the process with the descriptor as its standard input and output, with /dev/null as its standard error,
-    /// and with no other descriptor. Closes the descriptor here.
+    /// and with no other descriptor. Closes the server's copy of the descriptor.
     private func start(with descriptor: Int32) throws(ImageError) -> Int32 {
         defer { close(descriptor) }
         var argumentPointers = ([program] + arguments).map { strdup($0) } + [nil]
-        // Passes only the path where the loader finds the Swift libraries, if it is set. Other variables may be secret.
+        // Passes only the environment variable with which the loader finds the Swift libraries. Other variables may be
+        // secret.
         let libraryPath = getenv("LD_LIBRARY_PATH").map { strdup("LD_LIBRARY_PATH=" + String(cString: $0)) }
         var environment = [libraryPath ?? nil, nil]
         defer { for pointer in argumentPointers + environment { free(pointer) } }
@@ -106,7 +107,7 @@ final class ImageProcess: Sendable {
         return []
     }
 
-    /// Returns the photo if the process has succeeded; a partial result counts as failure.
+    /// Returns the photo if the process has succeeded and its output is a complete photo.
     ///
     /// If SIGALRM or SIGKILL ended the process before it had used up its processor time, throws `busy`: the machine is
     /// busy, and the process did not get enough processor time or memory. Throws `stopped` instead after ``stop()``. If

@@ -8,18 +8,19 @@ internal import Foundation
 /// without environment variables, except LD_LIBRARY_PATH, and without descriptors other than standard input, output and
 /// error. Standard error is /dev/null. The process then limits itself: it can open no further files, and can use only a
 /// limited amount of memory and time. A seccomp filter refuses executable memory, and all system calls except the few
-/// that decoding needs, such as those that read, write, manage memory or exit. If the container runs out of memory, the
-/// kernel kills this process first.
+/// that decoding needs, such as those that read, write, manage memory or exit. If the machine or the container runs out
+/// of memory, the kernel kills this process first.
 package enum ImageWorker {
     /// The maximum processor time in seconds.
     static let maximumSeconds = 5
-    /// The maximum wall-clock time in seconds, for a process that waits for bytes that never arrive and so uses no
-    /// processor time. The request gives up after eight seconds, so a longer limit would only keep other images waiting.
+    /// The maximum wall-clock time in seconds. It ends a process that uses no processor time, because it waits for
+    /// bytes that never arrive. A request waits at most eight seconds for its image, so a higher maximum would only
+    /// keep other images waiting.
     package static let maximumWallSeconds = 10
     /// The option of the process that replaces ``maximumWallSeconds``.
     package static let wallSecondsOption = "wall-seconds"
     /// The maximum memory in bytes. An image has at most 40 million pixels. A PNG or WebP needs four bytes for each of
-    /// them (160 MB), a progressive JPEG six (240 MB); the rest is a reserve.
+    /// them (160 MB), a progressive JPEG needs six (240 MB) besides the scaled picture. The rest is a reserve.
     static let maximumMemory = 320 * 1024 * 1024
 
     /// The exit status of the process.

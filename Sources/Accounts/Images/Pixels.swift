@@ -5,8 +5,8 @@ internal import Foundation
 
 /// A decoded image, row by row. Each pixel is a 32-bit word, with blue in its lowest byte, then green, red and alpha.
 ///
-/// The decoders are those of browsers (libjpeg-turbo, libpng, libwebp). Those for JPEG and WebP scale a large image
-/// down while they decode it. A PNG is stored here with all of its pixels.
+/// The decoders are those of browsers (libjpeg-turbo, libpng, libwebp). The decoders for JPEG and WebP scale a large
+/// image down while they decode it. A PNG is stored here with all of its pixels.
 struct Pixels: ~Copyable {
     private(set) var words: UnsafeMutablePointer<UInt32>
     private(set) var width, height: Int
@@ -53,8 +53,8 @@ struct Pixels: ~Copyable {
             // A small file may contain a huge number of scans.
             Int32(TJFLAG_LIMITSCANS)
         )
-        // libjpeg-turbo reports small faults in the files of cameras as warnings. If an error follows a warning, it still
-        // reports the warning, but then the last pixel is missing.
+        // libjpeg-turbo reports small faults in the files of cameras as warnings. If an error follows a warning,
+        // libjpeg-turbo still reports the warning, but the last pixel is missing.
         let isComplete = status == 0 || tjGetErrorCode(decoder) == Int32(TJERR_WARNING.rawValue)
         guard isComplete, pixels.words[pixels.width * pixels.height - 1] >> 24 == 255 else { throw .unsupported }
         return pixels
