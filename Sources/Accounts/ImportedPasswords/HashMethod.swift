@@ -55,7 +55,7 @@ package struct ImportedHash: Sendable {
 
 /// The reason why a hash of another system is refused.
 package enum ImportedHashError: Error, Hashable, Sendable {
-    /// No method of ``ImportedHash/methods`` writes such a hash.
+    /// No method of ``ImportedHash/methods`` can compute such a hash.
     case unsupported
     case malformed
     /// Each sign-in would take longer than about a second for a password of usual length, or would need more than about

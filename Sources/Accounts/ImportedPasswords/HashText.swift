@@ -51,7 +51,8 @@ extension [UInt8] {
 }
 
 extension Secret {
-    /// Copies the bytes of a key. The memory of the key itself is wiped with its last reference.
+    /// Copies the bytes of a key. swift-crypto wipes the memory of the key itself when the last reference to the key is
+    /// gone.
     init(_ key: SymmetricKey) {
         self.init(capacity: key.bitCount / 8) { buffer in
             key.withUnsafeBytes { buffer.copyMemory(from: $0) }

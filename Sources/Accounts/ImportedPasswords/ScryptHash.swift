@@ -17,8 +17,9 @@ struct ScryptHash: HashMethod {
             guard block * rounds <= maximum, block * parallelism <= maximum / 64,
                 block * rounds * parallelism <= 4 * maximum
             else { throw .tooCostly }
-            // BoringSSL needs memory for `rounds + parallelism + 1` blocks. swift-crypto lets it use only 4096 bytes
-            // more than `rounds * parallelism` blocks. With a block size of 1, RFC 7914 requires fewer than 2¹⁶ rounds.
+            // BoringSSL needs memory for `rounds + parallelism + 1` blocks. swift-crypto permits `rounds * parallelism`
+            // blocks and one memory page of at least 4096 bytes. With a block size of 1, RFC 7914 requires fewer than
+            // 2¹⁶ rounds.
             guard block * (rounds + parallelism + 1) <= block * rounds * parallelism + 4096,
                 blockSize > 1 || rounds < 1 << 16
             else { throw .unsupported }

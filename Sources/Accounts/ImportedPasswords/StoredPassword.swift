@@ -1,14 +1,14 @@
 internal import Foundation
 
-/// The hash of an account's password, as `credentials` stores it: an Argon2id hash of the password, or of the result of
-/// an imported hash.
+/// The hash of an account's password, as the table `credentials` stores it: the Argon2id hash of the password or, for
+/// an imported hash, of the output of the imported method.
 ///
-/// Of an imported hash, only the method and the salt are stored: `kind|base64 of the salt|$argon2id$…`. Its result is
-/// hashed with Argon2id at the import, so from then on an attacker must compute Argon2id for each guess.
+/// The table has only the method and the salt of an imported hash: `kind|base64 of the salt|$argon2id$…`. The import
+/// hashes the imported hash with Argon2id, so from then on an attacker must compute Argon2id for each guess.
 package struct StoredPassword: Hashable, Sendable {
     package let rawValue: String
     package let argon2: PHCString
-    /// The kind of the imported method, whose result Argon2id hashes; nil for a hash that this service made.
+    /// The kind of the imported method, whose output Argon2id hashes; nil for a hash that this service made.
     private let kind: Substring?
     private let salt: [UInt8]
 
@@ -16,7 +16,7 @@ package struct StoredPassword: Hashable, Sendable {
         (rawValue, self.argon2, kind, salt) = (argon2.rawValue, argon2, nil, [])
     }
 
-    /// Wraps an imported hash.
+    /// Makes the stored form of an imported hash.
     ///
     /// - Parameter argon2: the Argon2id hash of ``ImportedHash/output``.
     init(_ argon2: PHCString, over method: any HashMethod) {
@@ -38,7 +38,7 @@ package struct StoredPassword: Hashable, Sendable {
         guard rawValue == text else { return nil }
     }
 
-    /// The imported method, whose result Argon2id hashes; nil for a hash that this service made.
+    /// The imported method, whose output Argon2id hashes; nil for a hash that this service made.
     var method: (any HashMethod)? { kind.flatMap { ImportedHash.method(of: $0, salt: salt) } }
 
     /// Whether the password must be hashed again when the person enters it, because its hash is imported, or differs
