@@ -24,7 +24,8 @@ extension Answers {
     /// The caller owns the bytes and wipes them.
     ///
     /// - Parameters:
-    ///   - secretMembers: members of the object whose strings are secrets, decoded directly into memory that is wiped.
+    ///   - secretMembers: the names of members of the object. If such a member is a string, it is a secret, and is
+    ///     decoded directly into memory that is wiped.
     ///   - maximumValues: the maximum number of values in all, including arrays and objects.
     package static func readJSON(
         _ bytes: UnsafeRawBufferPointer,
@@ -62,7 +63,7 @@ package struct MalformedBody: Error, Hashable, CustomStringConvertible {
     package var description: String { "\(reason.rawValue) at byte \(offset)" }
 }
 
-/// Reads the bytes of a JSON text in one pass, by the rules of ``JSON/read(_:maximumValues:)``.
+/// Reads a JSON text by the rules of ``JSON/read(_:maximumValues:)``.
 package struct JSONReader {
     /// The maximum number of arrays and objects that are open at the same time.
     package static let maximumDepth = 32
@@ -323,8 +324,8 @@ package struct JSONReader {
         }
     }
 
-    /// Decodes the escape at `index`, and moves `index` past the escape. No bounds checks are needed, because the closing
-    /// quote ends every malformed escape.
+    /// Decodes the escape at `index`, and moves `index` past the escape. No bounds checks are needed, because the
+    /// closing quote ends every malformed escape.
     private func escape(at index: inout Int) throws(MalformedBody) -> Unicode.Scalar {
         let start = index
         index += 2
