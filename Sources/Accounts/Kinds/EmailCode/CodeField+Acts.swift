@@ -135,7 +135,7 @@ extension Signups {
     /// address. Nil if the step has no code, or if the draft has no address for the code.
     package func addressMark(at step: Step, of draft: Draft) -> String? { addressMarks(at: step, of: draft).first }
 
-    /// Whether ``addressMark(at:of:)`` has made the mark, with any key of the ring, for the present address of the
+    /// Whether ``addressMark(at:of:)`` has made the mark, with any key of the key ring, for the present address of the
     /// draft.
     package func isCurrent(addressMark: String, at step: Step, of draft: Draft) -> Bool {
         addressMarks(at: step, of: draft).contains(addressMark)

@@ -64,7 +64,7 @@ package struct CodeField: FieldKind {
 
 extension FieldAnswer {
     /// Returns the digits of the answer in ASCII, without spaces. Throws `bad_format` if the answer contains anything
-    /// else, or another number of digits.
+    /// except digits and spaces, or another number of digits.
     func digits(_ count: Int, of field: FieldName) throws(Refusals) -> String {
         guard let digits = try text(of: field).digits(count) else {
             throw Refusals(field, .badFormat, ["digits": .integer(count)])

@@ -1,13 +1,13 @@
 internal import Foundation
 
 extension Signups {
-    /// The effect that makes a new code for the address, and the mail with it.
+    /// The ``Effect`` that makes a new code for the address, and the mail with the code.
     ///
     /// If a sign-up or a change of address names an address that has an account, no code can be correct, and the mail
-    /// is a notice to its owner, at most once an hour. If a recovery names an address without an account, no code can be
-    /// correct, and no mail is sent. Everything else is the same, so that responses do not reveal which addresses have
-    /// an account. Response times must not reveal it either, so every address consumes an hourly limit and gets a row
-    /// in the outbox, even if no mail is sent.
+    /// is a notice to its owner, at most once an hour. If a recovery names an address without an account, or with a
+    /// disabled one, no code can be correct, and no mail is sent. Everything else is the same, so that responses do not
+    /// reveal which addresses have an account. Response times must not reveal it either, so every address consumes an
+    /// hourly limit and gets a row in the outbox, even if no mail is sent.
     ///
     /// - Parameter previousGeneration: the generation of the previous code; nil if there was none.
     func newCode(
@@ -32,7 +32,8 @@ extension Signups {
         )
     }
 
-    /// Whether the latest code of the field has this generation, as SQL. Nil stands for a field that has no code yet.
+    /// Whether the latest code of the field has this ``Proof/generation``, as SQL. Nil stands for a field that has no
+    /// code yet.
     func isGeneration(_ generation: Int?, _ field: FieldName, of draft: Draft) -> SQL {
         """
         (SELECT generation FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue))
@@ -40,7 +41,8 @@ extension Signups {
         """
     }
 
-    /// Statements that replace the code of the field, and put the mail with the new code and a ticket into the outbox.
+    /// Statements that replace the code of the field, and put the mail with the new code into the outbox. The mail also
+    /// has a ``Ticket``, except in a change of address.
     ///
     /// - Parameters:
     ///   - previousGeneration: the generation of the previous code; nil if there was none.
@@ -177,13 +179,13 @@ extension Signups {
     /// A statement that deletes those of the mails that are still waiting. Skips a mail whose row another transaction
     /// has locked, for example to claim the mail for delivery. A mail that is being delivered may arrive nevertheless.
     ///
-    /// Only waiting mail has a value in `sealed`. With a condition on `state`, PostgreSQL might scan the index of all
-    /// waiting mail.
+    /// The statement finds waiting mail by its value in `sealed`, which no other mail has. With a condition on `state`
+    /// instead, PostgreSQL might scan the index of all waiting mail.
     ///
     /// - Parameters:
     ///   - mails: a query that selects the ids of mails.
-    ///   - andNotices: whether the statement also deletes notices to owners of accounts. If it deletes a notice that was
-    ///     not being delivered, ``hasDeletedNotice`` is true for the rest of the transaction.
+    ///   - andNotices: whether the statement also deletes notices to owners of accounts. If it deletes a notice that
+    ///     was not being delivered, ``hasDeletedNotice`` is true for the rest of the transaction.
     ///   - condition: SQL; if it is false, the statement does nothing.
     static func deleteWaiting(_ mails: SQL, andNotices: Bool = false, when condition: SQL = "true") -> SQL {
         let isNotice: SQL = """
@@ -202,8 +204,8 @@ extension Signups {
             """
     }
 
-    /// Whether an earlier statement of the transaction has deleted a notice that nobody will get. The mail that replaces
-    /// it is a notice, too.
+    /// Whether an earlier statement of the transaction has deleted a notice that will not arrive. The mail that
+    /// replaces it is a notice, too.
     private static let hasDeletedNotice: SQL = flag("notice_deleted")
 
     /// The rate limits that a mail with a code consumes: one mail per ``CodeField/resendAfter`` for the draft and the
@@ -213,9 +215,9 @@ extension Signups {
         return [pause] + mailCharges(to: address)
     }
 
-    /// The rate limits that any mail to an address consumes. All addresses of one ``EmailAddress/mailbox`` count as
-    /// one, and so do all networks of one ``Network/site``. The limits per network keep a stranger in one network from
-    /// using up the total of the address.
+    /// The rate limits that any mail to an address consumes. All addresses of one ``EmailAddress/mailbox`` count as one
+    /// address, and all networks of one ``Network/site`` count as one network. The limits per network keep a stranger
+    /// in one network from using up the total of the address.
     ///
     /// Addresses with a tag have a total of their own (``EmailAddress/mailboxAndTag``).
     ///
@@ -235,7 +237,8 @@ extension Signups {
 
     /// The charge for an event about an address. Each purpose of a flow, such as recovery, has a count of its own.
     ///
-    /// - Parameter subject: what the limit is counted by: an address or a mailbox, and further parts such as a network.
+    /// - Parameter subject: the key for which the limit counts: an address or a mailbox, and further parts such as a
+    ///   network.
     func charge(_ name: Limits.Name, of subject: [[UInt8]]) -> Charge {
         charge(name.rawValue, flow.limits[name], subject + flow.purpose.limitSubject)
     }
@@ -243,7 +246,7 @@ extension Signups {
     /// The rate limits of mail to all addresses together: the one of the client's network, and the one of the service.
     var mailChargesForAnyAddress: [Charge] { charges(.mailsFromNetwork, of: network) + [chargeForAll(.mails)] }
 
-    /// The digests of a code as the database stores them, one for each key of the ring. They include the draft, the
+    /// The digests of a code as the database stores them, one for each key of the key ring. They include the draft, the
     /// address and the generation, so that the code is valid only for these.
     func codeDigests(_ digits: String, of draft: ID<Draft>, address: EmailAddress, generation: Int) -> [[UInt8]] {
         keys.digests(

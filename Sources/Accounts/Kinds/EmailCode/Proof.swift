@@ -4,7 +4,8 @@ package import Foundation
 package struct Proof: Sendable {
     /// The number of codes that were made for this draft and field. Each new code invalidates the earlier ones.
     package let generation: Int
-    /// The keyed digest of the address that the code was mailed to. Any key of the ring may have made the digest.
+    /// The keyed digest of the address that the code was mailed to. Any key of the key ring (``KeyRing``) may have made
+    /// the digest.
     let addressDigest: [UInt8]
     /// The number of guesses at the current code.
     package let attempts: Int
@@ -15,7 +16,8 @@ package struct Proof: Sendable {
     package var provedAt: Date?
     /// The digest of the code that has proved the address, to recognise a repetition of it; nil until then.
     let acceptedCodeDigest: [UInt8]?
-    /// True if the draft has the address that the code was mailed to, or if the values of the draft cannot be decrypted.
+    /// True if the draft has the address that the code was mailed to, or if a command without keys has read the draft
+    /// and cannot decrypt its values.
     package let isForCurrentAddress: Bool
 
     /// True if the draft gets no further code, so that the person must start again.

@@ -10,9 +10,9 @@ package enum RedeemError: Error {
     case database(DatabaseError)
 }
 
-/// Strangers who cause mails to an address can use up its rate limits. Each mail with a code for a sign-up, a recovery or
-/// a sign-in contains a ticket. Only the owner of the address can read the mail, and can exchange the ticket for a code
-/// that does not count against these limits.
+/// Strangers who cause mails to an address can use up its rate limits. Each mail with a code for a sign-up, a recovery
+/// or a sign-in contains a ticket. Only the owner of the address can read the mail, and can exchange the ticket for a
+/// code that does not count against these limits.
 extension Signups {
     /// Exchanges the ticket for a new draft with the address of the ticket, and mails a code to that address. Neither
     /// the mail nor the guesses at the code count against the limits of the address. The mail counts against
@@ -98,8 +98,8 @@ extension Signups {
         if !wasValid { throw .invalidTicket }
     }
 
-    /// The rate limit of mails that tickets cause: 30 a day to a mailbox, and another 30 to all its addresses with a tag
-    /// (`name+tag@`) together. Only the readers of the mail have tickets, so nobody else can use up this limit.
+    /// The rate limit of mails that tickets cause: 30 a day to a mailbox, and another 30 to all its addresses with a
+    /// tag (`name+tag@`) together. Only the readers of the mail have tickets, so other people cannot use up this limit.
     func mailsByTicket(to address: EmailAddress) -> Charge {
         charge("mails_by_ticket", Limit(30, per: .seconds(86_400)), address.mailboxAndTag)
     }

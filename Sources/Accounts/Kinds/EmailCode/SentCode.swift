@@ -30,7 +30,7 @@ extension CodeField {
                 sentAt: proof.sentAt,
                 expiresAt: proof.expiresAt,
                 provedAt: proof.provedAt,
-                // The correct guess is counted as well.
+                // `attempts` also counts the correct guess.
                 wrongGuesses: proof.provedAt == nil ? proof.attempts : max(0, proof.attempts - 1),
                 maximum: attempts,
                 state: state(of: proof, at: draft.now)

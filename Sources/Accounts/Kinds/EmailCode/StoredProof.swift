@@ -52,8 +52,8 @@ extension Signups {
 
     /// Converts stored proofs to ``Proof`` values, by code field. Omits proofs whose field is no longer in the flow.
     ///
-    /// - Parameter values: the values of the draft; nil if no key can decrypt them. ``Proof/isForCurrentAddress`` is
-    ///   then true for each proof.
+    /// - Parameter values: the values of the draft; nil if a command without keys has read the draft and cannot decrypt
+    ///   them. ``Proof/isForCurrentAddress`` is then true for each proof.
     func proofs(_ stored: [StoredProof], of values: Values?) -> [FieldName: Proof] {
         var proofs: [FieldName: Proof] = [:]
         for stored in stored {

@@ -38,9 +38,9 @@ package struct Ticket: Sendable {
 extension Signups {
     /// A statement that stores the ticket of a mail with a code.
     ///
-    /// A notice to the owner of an account contains no ticket, but a row is inserted for it, too, so that every address
-    /// takes the same time. The row is independent of the draft: a stranger who causes a mail and then cancels the
-    /// sign-up must not make the ticket in the mail invalid.
+    /// A notice to the owner of an account contains no ticket, but a row is inserted for such a mail, too, so that
+    /// every address takes the same time. The row is independent of the draft: a stranger who causes a mail and then
+    /// cancels the sign-up must not make the ticket in the mail invalid.
     func store(_ ticket: Ticket, of field: FieldName, for address: EmailAddress, when condition: SQL) -> SQL {
         """
         INSERT INTO tickets (id, digest, field, address_digest, sealed, expires_at)
