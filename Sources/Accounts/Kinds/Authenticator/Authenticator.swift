@@ -47,8 +47,8 @@ package struct RecoveryCode: Sendable {
     static let count = 10
     private let letters: String
 
-    /// Makes a new code of 120 random bits. That is enough to store it as a plain hash: nobody can find the code by
-    /// trying all of them (OWASP ASVS 6.5.2).
+    /// Makes a new code of 120 random bits. With so many bits, a hash without a salt is safe to store: an attacker
+    /// cannot try all codes (OWASP ASVS 6.5.2).
     init() {
         letters = [UInt8].random(count: 15).base32
     }

@@ -90,8 +90,8 @@ extension Signups {
         _ field: FieldName,
         of draft: Draft
     ) async throws(SubmitError) -> NewAuthenticator? {
-        // Does not wait for the draft's turn: a submission that is retried already has the turn when it calls this
-        // function.
+        // Calls `retrying` and not `retryingInTurn`: a submission that is retried already has its turn to act on the
+        // draft (``DraftTurns``), and would wait for itself.
         let guess = try await retrying(draft) { (draft) throws(SubmitError) -> Guess? in
             if draft.account != nil { throw .committed }
             if let authenticator = draft.values[field] as? Authenticator {
@@ -121,8 +121,8 @@ extension Signups {
         _ field: FieldName,
         of draft: Draft
     ) throws(SubmitError) -> NewAuthenticator {
-        // Tries the secret of each key, because a secret that was shown before a key rotation was not derived from the
-        // key that is the first one now.
+        // Tries the secret of each key, because a secret that was shown before a key rotation was derived from an older
+        // key.
         for secret in secrets(of: field, spent.generation, of: draft) {
             guard let step = TOTP.timeStep(of: code, using: secret, at: spent.now) else { continue }
             let codes = (0..<RecoveryCode.count).map { _ in RecoveryCode() }
@@ -152,8 +152,9 @@ extension Signups {
              WHERE draft = \(draft.id) AND field = \(field.rawValue) AND \(exists(draft))
             RETURNING generation, \(Self.attemptsLeft), now()
             """
-        // Checks the draft, too. If `count` has changed nothing, `attemptsLeft` can still be 0, because the number of
-        // failures is a multiple of 25. The secret must not be replaced again then.
+        // This statement also requires that the draft is unchanged. Otherwise `count` has counted nothing, but
+        // `attemptsLeft` can still be 0, because the number of failures is a multiple of 25. The secret must not be
+        // replaced again then.
         let renew: SQL = """
             UPDATE enrolments SET generation = generation + 1, recent = '{}'
              WHERE draft = \(draft.id) AND field = \(field.rawValue) AND \(Self.attemptsLeft) = 0 AND \(exists(draft))
@@ -183,9 +184,9 @@ extension Signups {
         """
     }
 
-    /// The secrets of the field in one generation, one secret for each key of the key ring. Pages and responses show the
-    /// first one. The secrets change if the draft gets a new token or another address, and with each generation: after
-    /// too many wrong codes, and after a correct one.
+    /// The secrets of the field in one generation (the number of its earlier secrets), one secret for each key of the
+    /// key ring. Pages and responses show the first one. The secrets change if the draft gets a new token or another
+    /// address, and with each generation: after too many wrong codes, and after a correct one.
     private func secrets(of field: FieldName, _ generation: Int, of draft: Draft) -> [[UInt8]] {
         let addresses = flow.fields.compactMap(\.kind.provedField).map {
             draft.values.address(in: $0)?.rawValue ?? ""

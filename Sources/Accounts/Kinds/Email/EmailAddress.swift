@@ -11,8 +11,8 @@ package struct EmailAddress: Hashable, Sendable {
 
     package var localPart: Substring { rawValue[..<rawValue.lastIndex(of: "@")!] }
 
-    /// The address with most characters hidden, so that its owner recognises it but nobody else can send mail to it:
-    /// `k•••@e•••.com` for `kim@example.com`.
+    /// The address with most characters hidden, so that its owner recognises it, but other people cannot send mail to
+    /// it: `k•••@e•••.com` for `kim@example.com`.
     package var masked: String {
         "\(localPart.prefix(1))•••@\(domain.prefix(1))•••\(domain[domain.lastIndex(of: ".")!...])"
     }

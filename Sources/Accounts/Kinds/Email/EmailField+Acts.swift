@@ -131,8 +131,8 @@ extension Flow {
 }
 
 extension Signups {
-    /// The value of the e-mail field that identifies the account; nil if the flow has no such field, or if the field has
-    /// no value.
+    /// The value of the e-mail field that identifies the account; nil if the flow has no such field, or if the field
+    /// has no value.
     package func identifyingAddress(in values: Values) -> EmailAddress? {
         guard let field = flow.fields.first(where: { $0.isIdentifier && $0.kind is EmailField }) else { return nil }
         return values.address(in: field.name)

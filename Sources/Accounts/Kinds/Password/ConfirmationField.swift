@@ -19,7 +19,7 @@ package struct ConfirmationField: FieldKind {
         guard case .secret(let password)? = context.answers[confirms],
             let policy = (context.flow.field(named: confirms)?.kind as? PasswordField)?.policy
         else { throw Refusals(field, .mismatch) }
-        // The password field reports a password that has no canonical form, so there is nothing to compare.
+        // If the password has no canonical form, the password field refuses it, and there is nothing to compare.
         guard let first = try? policy.canonical(password, field: confirms) else { return }
         guard let second = try? policy.canonical(repeated, field: field), first.secret.equals(second.secret) else {
             throw Refusals(field, .mismatch)

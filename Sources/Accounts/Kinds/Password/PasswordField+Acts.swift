@@ -37,8 +37,8 @@ extension PasswordField {
         }
     }
 
-    /// Hashes a submitted password. If another step has stored the password, verifies each new word, such as a username,
-    /// against the stored hash. If a word is the password, clears the password.
+    /// Hashes a submitted password. If another step has stored the password, verifies each new word, such as a
+    /// username, against the stored hash. If a word is the password, clears the password.
     package func work(_ field: Field, _ submission: inout Submission) async throws(SubmitError) -> [Refusal] {
         let (signups, completed) = (submission.signups, submission.completed)
         if let password = submission.inputs[field.name] as? SharedSecret {

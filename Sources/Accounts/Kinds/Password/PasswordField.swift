@@ -1,5 +1,5 @@
-/// A field for a password. The answer is a ``Secret``. Only the PHC string of its hash is stored, and no response shows
-/// it.
+/// A field for a password. The answer is a ``Secret``. The draft stores only its hash (``PasswordHash``), and no
+/// response shows the hash.
 package struct PasswordField: FieldKind {
     package typealias Value = PasswordHash
     package typealias Input = SharedSecret

@@ -49,12 +49,13 @@ extension Signups {
         let row = try await database.read(
             "SELECT sealed FROM draft_photos WHERE id = \(id) AND draft = \(draft.id)"
         ).first
-        // The photo was replaced since the draft was read, or was encrypted with a key that is no longer in the ring.
+        // The photo was replaced since the draft was read, or was encrypted with a key that is no longer in the key
+        // ring.
         guard let row, let jpeg = try? keys.open(row.decode([UInt8].self), for: .photo(id)) else { return nil }
         return Photo(jpeg: jpeg)
     }
 
-    /// Converts an image to a photo. Throws `refused` if that is not possible.
+    /// Converts an image to a photo. Throws `refused` if the image is not supported or too large.
     func photo(of image: UploadedFile, in field: FieldName) async throws(SubmitError) -> Photo {
         do throws(ImageError) {
             return try await images.photo(of: image.bytes, for: network)
@@ -64,8 +65,8 @@ extension Signups {
         }
     }
 
-    /// Converts an image to a photo for an account. Throws `refused` if that is not possible; the image counts against
-    /// the rate limits nevertheless.
+    /// Converts an image to a photo for an account. Throws `refused` if the image is not supported or too large; the
+    /// image counts against the rate limits nevertheless.
     func photo(of image: UploadedFile, in field: FieldName, of account: Account) async throws(SignInError) -> Photo {
         let charges = imageCharges(of: account.id.bytes)
         let exceeded = try await converting(to: SignInError.database) { () throws(DatabaseError) in

@@ -6,11 +6,11 @@ struct LeaseRequest {
 }
 
 /// A public name belongs to the first draft that submits it, until that draft ends, clears it or submits another one.
-/// Until then, no other draft can take the name, and no account can be renamed to it. So the commit finds the name free,
-/// unless an import has taken it.
+/// Until then, no other draft can take the name, and no account can be renamed to it. So the commit finds the name
+/// free, unless an import has taken it.
 ///
-/// A person who has lost the token of a draft, for example with the cookies of a browser, can use its name in a new draft.
-/// The new draft must have proved the same address. When it submits the name, the lost draft ends.
+/// A person who has lost the token of a draft, for example with the cookies of a browser, can use its name in a new
+/// draft. The new draft must have proved the same address. When it submits the name, the lost draft ends.
 extension Signups {
     /// A statement that leases the name to the draft. Does nothing if an account or another open draft has the name.
     ///
@@ -39,8 +39,8 @@ extension Signups {
         isTaken(request.name, request.kind, unless: "other.draft = \(draft.id)")
     }
 
-    /// Whether the name belongs to an account or to another open draft, as SQL. A draft that has proved the same address
-    /// does not count, because it ends when this draft submits the name.
+    /// Whether the name belongs to an account or to another open draft, as SQL. A draft that has proved the same
+    /// address does not count, because it ends when this draft submits the name.
     func isRefused(_ name: String, _ kind: String, to draft: Draft) -> SQL {
         let isLost: SQL = """
             EXISTS (SELECT FROM drafts WHERE drafts.id = other.draft AND \(hasProvedAddress(of: draft)))
@@ -67,8 +67,8 @@ extension Signups {
         return "email_digest = ANY (\(ByteStrings(digests))) AND \(Self.hasProved(digests))"
     }
 
-    /// Ends the lost draft that has leased the name: one that has proved the same address as this draft. Returns whether a
-    /// draft has ended.
+    /// Ends the other draft that has leased the name, if it has proved the same address as this draft. Returns whether
+    /// a draft has ended.
     func endLostDraft(holding request: LeaseRequest, for draft: Draft) async throws(DatabaseError) -> Bool {
         if provedDigests(of: draft).isEmpty { return false }
         let names = ByteStrings(nameDigests(request.name, request.kind))
@@ -99,7 +99,7 @@ extension Signups {
             """
     }
 
-    /// A statement for a key rotation: moves the draft's lease of the name to its digest under the first key.
+    /// A statement for a key rotation: moves the draft's lease to the digest of the name under the first key.
     ///
     /// The table may already have a row with the new digest: for the same draft, if it submitted the name again after
     /// the first key changed, or for a draft that has ended.

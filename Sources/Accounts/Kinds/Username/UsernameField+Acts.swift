@@ -21,9 +21,9 @@ extension UsernameField {
         )
     }
 
-    /// If the field is an identifier, checks whether the name is taken. A check of another name than the draft has
-    /// consumes a rate limit of the draft. Together with the limit `starts`, this bounds how many names one network can
-    /// try.
+    /// If the field is an identifier, checks whether the name is taken. Unless the draft already has the name, the
+    /// check consumes a rate limit of the draft. Together with the limit `starts`, this bounds how many names one
+    /// network can try.
     package func check(
         _ value: Username,
         in field: Field,

@@ -52,8 +52,8 @@ package struct UsernameField: FieldKind {
 
     private static let marks = Set("._-".utf8)
 
-    /// Returns the same text for names that look similar: without marks, and with digits and pairs of letters replaced
-    /// by the letters that they resemble. It follows the skeletons of Unicode Technical Standard 39.
+    /// Returns the same text for names that look similar: without marks, and with digits, the letter i and pairs of
+    /// letters replaced by the letters that they resemble. This follows the skeletons of Unicode Technical Standard 39.
     private static func skeleton(of name: String) -> String {
         var letters: [Unicode.Scalar] = []
         for scalar in name.unicodeScalars {
