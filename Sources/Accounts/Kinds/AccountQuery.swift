@@ -1,7 +1,7 @@
 package import Foundation
 
-/// A query of `accounts show` for rows that belong to an account, such as those in the table of a kind of field, and
-/// the function that turns the rows into a section of the output.
+/// A query of the command `accounts show` for rows that belong to an account, such as those in the table of a kind of
+/// field, and the function that turns the rows into a section of the output.
 package struct AccountQuery {
     let select: SQL
     /// Turns the rows of `select` into a section. There may be no rows, for example because the account was created
@@ -11,9 +11,9 @@ package struct AccountQuery {
 
 /// The part of the output of `accounts show` that an ``AccountQuery`` makes.
 package struct AccountSection: Sendable {
-    /// True if the output shows the section before the values of the account, such as the factors of a sign-in; its
-    /// entries are then lines of the text output. False if the output shows the section after the values; its entries
-    /// are then rows of the table of values.
+    /// True for a section, such as the factors of a sign-in, that the output shows before the values of the account.
+    /// Its entries are lines of the text output. False for a section that the output shows after the values. Its
+    /// entries are rows of the table of values.
     package var precedesValues = false
     package var entries: [Entry] = []
     /// The members that the section adds to the JSON output. Their names are the same for every account, even if the

@@ -32,7 +32,8 @@ package struct ChoiceField: FieldKind {
     package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)
         -> Choice
     {
-        // JSON strings are equal if their bytes are, Swift strings if they are canonically equivalent.
+        // Compares JSON strings, because `==` compares their bytes. Swift's `==` for strings treats canonically
+        // equivalent strings as equal.
         let values = options.map { JSON.string($0.value) }
         guard isMultiple else {
             guard case .json(.string(let text)) = answer else {
@@ -53,7 +54,8 @@ package struct ChoiceField: FieldKind {
     /// Accepts the chosen options in any order, because an earlier flow file may have listed the options in another
     /// order.
     package func isValid(_ value: Choice, of field: FieldName, in context: ValidationContext) -> Bool {
-        // JSON strings are equal if their bytes are, Swift strings if they are canonically equivalent.
+        // Compares JSON strings, because `==` compares their bytes. Swift's `==` for strings treats canonically
+        // equivalent strings as equal.
         let values = options.map { JSON.string($0.value) }
         switch value {
         case .one(let chosen): return !isMultiple && values.contains(.string(chosen))
@@ -114,7 +116,8 @@ package struct ChoiceField: FieldKind {
         let chosen: [JSON] = if case .array(let values) = shown { values } else { [shown] }
         return chosen.compactMap { value in
             guard let text = value.string else { return nil }
-            // JSON strings are equal if their bytes are, Swift strings if they are canonically equivalent.
+            // Compares JSON strings, because `==` compares their bytes. Swift's `==` for strings treats canonically
+            // equivalent strings as equal.
             return options.first { .string($0.value) == value }.map { label(of: $0, in: language) } ?? text
         }.joined(separator: ", ")
     }

@@ -42,8 +42,9 @@ extension Control {
 }
 
 extension Control {
-    /// The values of `autocomplete` that a flow file may use: `off`, `on`, and the autofill field names of HTML. Those
-    /// of payments are missing, because no sign-up should ask for a card, and so are the two parts of `tel-local`.
+    /// The values of `autocomplete` that a flow file may use: `off`, `on`, and the autofill field names of HTML. The
+    /// names for payments are missing, because no sign-up should ask for a card. The two parts of `tel-local` are
+    /// missing, too.
     static let autocompletes = [
         "off", "on", "name", "honorific-prefix", "given-name", "additional-name", "family-name", "honorific-suffix",
         "nickname", "username", "new-password", "current-password", "one-time-code", "organization-title",

@@ -1,11 +1,12 @@
 package import Foundation
 
-/// The members of a kind of field that take part in the acts of a sign-up and of an account, beyond holding a value.
+/// The functions and properties that a kind of field provides for each act of a sign-up and of an account, such as a
+/// submission. ``FieldKind`` adds those for the validation and the display of values.
 ///
 /// The code of each act (submit, check, clear, commit, the operator's commands, the key rotation, the pages) loops over
 /// the fields of the flow and calls the members below on the kind of each field. Every member except ``Value`` has a
-/// default, so a kind that only holds a value need not implement the others. A kind that acts, such as ``TOTPField``,
-/// implements them in `<Kind>Field+Acts.swift`; ``KindList/all`` lists all kinds.
+/// default, so a kind that only holds a value need not implement the others. Any other kind, such as ``TOTPField``,
+/// implements those that it needs in `<Kind>Field+Acts.swift`; ``KindList/all`` lists all kinds.
 package protocol FieldActs: Sendable {
     /// The type of the value that a draft stores for the field; `Never` if the kind stores nothing.
     associatedtype Value: StoredValue
@@ -53,15 +54,15 @@ package protocol FieldActs: Sendable {
     /// - Parameter fields: all fields of the flow.
     func canBeEdited(_ field: Field, among fields: [Field]) -> Bool
 
-    /// True if the person of this draft need not fill in the field. The person skips a step in which this is true for
-    /// all fields.
+    /// True if the person of this draft need not fill in the field. A step in which this is true for all fields is left
+    /// out.
     func isOmitted(_ field: Field, in context: ValidationContext) -> Bool
 
     // MARK: The flow file
 
-    /// Called while the flow file is read, directly after the rules of this field, unless an earlier field has a
-    /// mistake. Throws if the field is at an invalid position, or contradicts an earlier field. Later fields have not
-    /// been read yet.
+    /// Called while the flow file is read, directly after the rules of this field, unless this field or an earlier part
+    /// of the file has a mistake. Throws if the field is at an invalid position, or contradicts an earlier field. Later
+    /// fields have not been read yet.
     func check(_ entry: YAMLEntry, at position: FieldPosition) throws(YAMLFileError)
 
     /// Called after all steps of the flow file were read without a mistake. Throws if the field contradicts any other
@@ -72,12 +73,14 @@ package protocol FieldActs: Sendable {
 
     /// Called when a step is submitted or checked, and when an account changes its password, for each valid answer from
     /// which the value must still be computed, such as a password. Returns the refusals that only a read from disk can
-    /// find. A submission calls this function before any answer has an effect.
+    /// find, such as for a password in the list of breached passwords. A submission calls this function before any
+    /// answer has an effect.
     func lookUp(_ input: Input, in field: Field, by signups: Signups) async throws(HashingError) -> [Refusal]
 
     /// Called for each field of a submitted step if all answers are valid, or if the step is optional and skipped. Adds
-    /// the effects of the answer to the submission's change, which is written afterwards. A valid answer that already
-    /// is the value is among the values of the change; any other valid answer is in ``Submission/inputs``.
+    /// the effects of the answer to the submission's change, which is written afterwards. If a valid answer is itself
+    /// the value, such as a date, the values of the change already contain it. Any other valid answer, such as a
+    /// password, is in ``Submission/inputs``.
     ///
     /// Called again when the write is retried. Work that must be done only once, such as spending an attempt on a code,
     /// runs through ``Submission/completed``, which keeps its result.
@@ -90,11 +93,11 @@ package protocol FieldActs: Sendable {
     /// request consumes none of these rate limits.
     func workCharges(_ field: Field, for submission: Submission) throws(SubmitError) -> [Charge]
 
-    /// Called for each field of the flow after ``workCharges(_:for:)``. If any field has returned rate limits, they have
-    /// been consumed, and neither another rate limit nor a taken name prevents the write. Does slow work, such as
-    /// hashing a password or decoding an image, and adds the result to the change. A field of another step clears its
-    /// value if the new answers make the value invalid: for example, a person who chooses the password as the username
-    /// has to choose another password.
+    /// Called for each field of the flow after ``workCharges(_:for:)``. If any field has returned rate limits, they
+    /// have been consumed, and at that time neither another rate limit nor a taken name prevented the write. Does slow
+    /// work, such as hashing a password or decoding an image, and adds the result to the change. A field of another
+    /// step clears its value if the new answers make the value invalid: for example, a person who chooses the password
+    /// as the username has to choose another password.
     ///
     /// - Returns: the refusals of the answer, if the work finds it invalid.
     func work(_ field: Field, _ submission: inout Submission) async throws(SubmitError) -> [Refusal]
@@ -103,8 +106,8 @@ package protocol FieldActs: Sendable {
     /// A kind whose value must not outlive the address, such as the authenticator, clears its field in the change.
     func addressChanges(_ field: Field, of step: Step, _ change: inout Change)
 
-    /// Called when a client checks a step without submitting it, for each valid answer that is a value already. Returns
-    /// the refusals that only the database can give, such as for a username that is taken.
+    /// Called when a client checks a step without submitting it, for each valid answer that is itself the value, such
+    /// as a username. Returns the refusals that only the database can give, such as for a username that is taken.
     func check(_ value: Value, in field: Field, of draft: Draft, by signups: Signups) async throws(CheckError)
         -> [Refusal]
 
@@ -119,7 +122,7 @@ package protocol FieldActs: Sendable {
     func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError)
 
     /// The tables, each with a column `draft`, that hold rows for fields of this kind. The rows are deleted when the
-    /// draft ends.
+    /// draft ends or is committed.
     static var draftTables: [String] { get }
 
     // MARK: Changes of an account
@@ -204,7 +207,7 @@ package protocol FieldActs: Sendable {
     /// The text on the review page for a field without a value.
     var missingText: Word { get }
 
-    /// What the review page calls the field; nil for its label.
+    /// The name of the field on the review page; nil if the page shows the label of the field.
     var reviewLabel: Word? { get }
 
     /// The part of the account's page that shows the value.

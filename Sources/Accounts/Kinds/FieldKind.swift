@@ -1,11 +1,11 @@
 package import Foundation
 
-/// A kind of field: the canonical form of its values, its rules, and how clients see both. A value of this type is one
-/// field of the kind with its rules from the flow file. It validates answers, and stored values again before the
-/// commit.
+/// A kind of field: the canonical form of its values, its rules, and the form in which clients see them. An instance of
+/// a conforming type has the rules of one field in the flow file. It validates the answers to this field, and validates
+/// the stored value again before the commit of the draft creates or changes an account.
 ///
-/// A new kind needs a file `Kinds/<Kind>Field.swift`, such as that of ``NumberField``, a line in ``KindList/all``, and a
-/// case in ``RefusalTopic``.
+/// A new kind needs a file `Kinds/<Kind>Field.swift`, such as that of ``NumberField``, a line in ``KindList/all``, and
+/// a case in ``RefusalTopic``.
 package protocol FieldKind: FieldActs {
     /// The name of the kind in the flow file.
     static var name: String { get }
@@ -30,16 +30,16 @@ package protocol FieldKind: FieldActs {
     /// The value as JSON responses and pages show it to the person.
     func shown(_ value: Value, at place: DisplayContext) -> JSON
 
-    /// The text that forms show for the value, such as a phone number with spaces. It must be a valid answer. A check of
-    /// the step returns the text if the person has typed another one. Nil if there is none: forms then show the
-    /// canonical form.
+    /// The text that forms show for the value, such as a phone number with spaces. It must be a valid answer. If a
+    /// client checks the step and the person has typed another text, the response contains this one. If the result is
+    /// nil, forms show the canonical form.
     func written(_ value: Value) -> String?
 
     /// The rules of the field as JSON members for clients, with texts in the given language.
     func rules(in language: Language) -> [JSON.Member]
 
-    /// The rules that clients need not know, such as the number of guesses. `flow diff` compares them in addition to
-    /// ``rules(in:)``.
+    /// The rules that clients need not know, such as the number of guesses. The command `flow diff` compares them in
+    /// addition to ``rules(in:)``.
     var serverRules: [JSON.Member] { get }
 
     /// The form control that asks for the value.
@@ -167,7 +167,7 @@ package struct ValidationContext: Sendable {
     /// SP 800-63B-4 §3.1.1.2). False in a sign-up, because the flow file is checked for this rule.
     package var isPasswordOnlyFactor = false
     /// True if every stored value was validated under the same text of the flow file and the same build of the service.
-    /// Stored values are then not validated again.
+    /// Stored values are then not validated again, except dates, because an age changes with time.
     package var hasValidValues = false
 
     /// A copy in which every value is validated again.

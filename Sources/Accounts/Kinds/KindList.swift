@@ -1,5 +1,6 @@
 /// The list of all kinds of field in a flow file. A new kind needs a line here, a case in ``RefusalTopic``, and a file
-/// `Kinds/<Kind>Field.swift` (``FieldKind``) or, if the kind acts (``FieldActs``), a folder.
+/// `Kinds/<Kind>Field.swift` (``FieldKind``) or, if the kind also needs a file `<Kind>Field+Acts.swift`
+/// (``FieldActs``), a folder.
 package enum KindList {
     package static let all: [any FieldKind.Type] = [
         ChoiceField.self,

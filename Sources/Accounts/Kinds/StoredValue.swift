@@ -1,6 +1,6 @@
-/// A value of a field as a draft stores it. Each kind of field has its own type of value.
+/// A value of a field as a draft stores it. Each kind of field states the type of its values (``FieldActs/Value``).
 ///
-/// The values of a draft are decoded once, when the draft is read; all later code uses the typed values.
+/// The values of a draft are decoded once, when the draft is read; later code uses the typed values.
 package protocol StoredValue: Sendable {
     /// Reads the result of ``json``. Returns nil if the JSON is not a value of this type.
     init?(json: JSON)

@@ -1,6 +1,7 @@
 extension Unicode.Scalar {
-    /// False for controls, noncharacters, line separators, and characters that begin or end a run of text in another
-    /// writing direction. True for the single marks of a direction, such as U+200E.
+    /// False for controls, noncharacters, separators of lines and paragraphs, and characters that begin or end a run of
+    /// text in another writing direction. True for direction marks that stand alone, such as U+200E (LEFT-TO-RIGHT
+    /// MARK).
     package var isAllowedInLine: Bool {
         switch value {
         case 0..<0x20, 0x7F...0x9F: false
