@@ -1,7 +1,7 @@
 #include <curl/curl.h>
 
-// Swift does not import variadic functions such as `curl_easy_setopt` and `curl_easy_getinfo`. These functions wrap
-// them, one for each type of value.
+// Swift does not import variadic functions such as `curl_easy_setopt` and `curl_easy_getinfo`. Each function below that
+// begins with `curl_set` or `curl_get` wraps one of them for one type of value.
 
 static inline CURLcode curl_set_long(CURL *curl, CURLoption option, long value) {
     return curl_easy_setopt(curl, option, value);
@@ -39,7 +39,7 @@ static inline CURLcode curl_set_writer(CURL *curl, curl_write_callback writer, v
     return status == CURLE_OK ? curl_easy_setopt(curl, CURLOPT_WRITEDATA, target) : status;
 }
 
-/// The writer gets each line that the server sends before or besides the body, such as the replies of SMTP.
+/// The writer gets each header line of an HTTP response, or each reply line of an SMTP server.
 static inline CURLcode curl_set_header_writer(CURL *curl, curl_write_callback writer, void *target) {
     CURLcode status = curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, writer);
     return status == CURLE_OK ? curl_easy_setopt(curl, CURLOPT_HEADERDATA, target) : status;

@@ -4,7 +4,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-// Swift does not import macros whose value is a character, so these constants have their values.
+// Swift does not import macros whose value is a character. These constants have the values of such macros.
 static const int diagnosis_sqlstate = PG_DIAG_SQLSTATE;
 static const int diagnosis_message = PG_DIAG_MESSAGE_PRIMARY;
 static const int diagnosis_constraint = PG_DIAG_CONSTRAINT_NAME;

@@ -11,7 +11,8 @@ extern "C" {
 
 typedef struct re2_pattern re2_pattern;
 
-/// Compiles a pattern, which must be freed with `re2_free`. Returns NULL if it is invalid or needs too much memory.
+/// Compiles a pattern. The caller frees the result with `re2_free`. Returns NULL if the pattern is invalid or needs too
+/// much memory.
 re2_pattern *re2_compile(const char *pattern, size_t length);
 void re2_free(re2_pattern *pattern);
 

@@ -35,7 +35,8 @@ int reap_process(int process, struct ending *ending);
 
 /// Restricts the process to computing, allocating and freeing memory, reading and writing open descriptors, waiting for
 /// locks, reading the clock, getting random numbers, and exiting. Other system calls fail (seccomp(2)), and so does the
-/// allocation of executable memory. The kernel kills the process when the thread that started it ends.
+/// allocation of executable memory. If the kernel cannot restrict all threads, restricts only the calling thread. The
+/// kernel kills the process when the thread that started it ends.
 ///
 /// - Returns: 0, or -1 with `errno`, for example if the kernel does not support seccomp.
 int confine_to_computing(void);
