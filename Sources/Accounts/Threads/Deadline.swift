@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// The time by which the present request must be answered. Everything that the request waits for obeys it: statements,
-/// hashes, images, and turns on a draft.
+/// The time by which the present request must be answered. It limits every wait of the request: for statements, hashes,
+/// images, and other requests that act on the same draft.
 package final class Deadline: Sendable {
     /// The deadline of the present task; nil for work that belongs to no request.
     @TaskLocal package static var current: Deadline?
@@ -21,8 +21,8 @@ package final class Deadline: Sendable {
         state.withLock { $0 += time }
     }
 
-    /// Runs work that finds out whether a write has taken effect. In a request, the work has a deadline of its own, one
-    /// second from now, because the deadline of the request may be the reason why the outcome is unknown.
+    /// Runs short work that must happen even if the deadline of the request has passed, such as a read that finds out
+    /// whether a write has taken effect. In a request, the work has its own deadline, one second from now.
     static func verifying<Value>(_ work: () async throws -> Value) async rethrows -> Value {
         try await $current.withValue(current.map { _ in Deadline(in: .seconds(1)) }, operation: work)
     }

@@ -4,8 +4,7 @@ internal import Synchronization
 /// One thread that wakes at the earliest of many deadlines.
 ///
 /// Deadlines are added almost in order, and most work ends long before its deadline. So a new deadline wakes the thread
-/// only if it is earlier than the one for which the thread sleeps, and each wakeup handles all deadlines that have
-/// passed.
+/// only if the thread would otherwise wake later or not at all, and each wakeup handles all deadlines that have passed.
 final class DeadlineWatch: Sendable {
     private struct State {
         /// When the thread wakes; nil if there is no deadline.

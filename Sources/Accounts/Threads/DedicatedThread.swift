@@ -8,7 +8,7 @@ package final class DedicatedThread: Sendable {
 
     package enum Priority: String, CaseIterable, Sendable {
         case normal
-        /// Runs only while the machine has nothing else to do (`SCHED_IDLE`).
+        /// Gets almost no processor time while other threads of the machine need it (`SCHED_IDLE`).
         case idle
     }
 

@@ -13,7 +13,7 @@ final class WorkPool<Resource: Sendable>: Sendable {
     ///   - queue: the maximum number of jobs that wait while all threads are busy.
     ///   - maximumWait: the maximum estimated wait of a job, computed from the duration of recent jobs.
     ///   - finished: called after each job with its duration.
-    ///   - rejected: called for each job that is rejected as `busy`.
+    ///   - rejected: called for each job that is rejected as `busy`, and when ``rejection(of:)`` returns `busy`.
     init(
         named name: String,
         _ resources: [Resource],
@@ -61,7 +61,7 @@ final class WorkPool<Resource: Sendable>: Sendable {
                 await withCheckedContinuation { continuation in
                     caller.wait(with: continuation)
                     dispatcher.enter(job, with: ticket, from: network)
-                    // A cancellation or a deadline before this point has not found the job in the queue.
+                    // A cancellation or a deadline before `enter` did not find the job in the queue.
                     if Task.isCancelled { dispatcher.withdraw(ticket) }
                     if Deadline.hasPassed { dispatcher.giveUp(job, with: ticket, from: network) }
                 }
@@ -74,7 +74,8 @@ final class WorkPool<Resource: Sendable>: Sendable {
         return try outcome.get()
     }
 
-    /// Returns the reason why work of that network would be rejected now; nil if it would be accepted.
+    /// Returns the reason why work of that network would be rejected now; nil if it would be accepted. If the reason is
+    /// `busy`, calls `rejected`, because the caller then refuses the work.
     func rejection(of network: Network) -> WorkRejection? { dispatcher.rejection(of: network) }
 
     /// The estimated wait of work of that network.
@@ -177,7 +178,7 @@ extension WorkPool {
                     let deliver = job.run(resource)
                     let duration = ContinuousClock.now - start
                     finished(duration)
-                    // Finishes before the delivery, so that the worker counts as free when the caller gets its answer.
+                    // Counts the worker as free before the caller gets its answer.
                     queue.withLock { $0.finish(after: duration) }
                     deliver()
                 case .sleep: continue

@@ -1,7 +1,7 @@
-/// The reason why a ``WorkPool`` has not done the work.
+/// The reason why a ``WorkPool`` has returned no answer.
 package enum WorkRejection: Error, Hashable, Sendable {
-    /// All workers are busy, and the queue is full, the wait would be too long, or the deadline of the request has
-    /// passed. `wait` is the estimated wait.
+    /// The queue is full, the wait would be too long, another network needs the place in the queue, or the deadline of
+    /// the request has passed. `wait` is the estimated wait.
     case busy(wait: Duration)
     /// The task was cancelled while its work waited.
     case cancelled
@@ -11,7 +11,7 @@ package enum WorkRejection: Error, Hashable, Sendable {
 
 /// The rules of the queue of a ``WorkPool``: which job is admitted, which runs next, and which is rejected.
 ///
-/// It uses no threads. Each function returns what its caller must do.
+/// It uses no threads. Its caller wakes the workers, and rejects the jobs that its functions return for that purpose.
 struct WorkQueue<Job> {
     /// Identifies a job, even before the job is in the queue.
     struct Ticket: Hashable, Sendable {
@@ -34,9 +34,9 @@ struct WorkQueue<Job> {
     private let capacity: Int
     /// The maximum estimated wait of a job that is accepted.
     private let maximumWait: Duration
-    /// The waiting jobs of each network, the oldest first. The networks are in the order of their next turn, and each
-    /// has at least one job. All networks of one ``Network/site`` count as one, because they may belong to one
-    /// subscriber, who would otherwise have 65,536 turns.
+    /// The waiting jobs of each network, the oldest first. The networks are in the order in which workers serve them
+    /// next, and each has at least one job. All networks of one ``Network/site`` count as one: they may belong to one
+    /// subscriber, and the workers would otherwise serve this subscriber up to 65,536 times as often as others.
     private var shares: [(site: Network, entries: [Entry])] = []
     private var tickets = 0
     private var isStopped = false
@@ -58,8 +58,9 @@ struct WorkQueue<Job> {
         capacity = workers + queue
     }
 
-    /// Returns the estimated maximum wait of a job that enters now, from the duration of recent jobs. Before that job
-    /// runs, every other network has at most one turn more than this network has jobs in the queue.
+    /// Returns the estimated maximum wait of a job that enters now, from the duration of recent jobs. Workers take one
+    /// job of each network in turn. So if n jobs of this network wait already, at most n + 1 jobs of each other network
+    /// run before the new job.
     func wait(of network: Network) -> Duration {
         if waiting + running < workers { return .zero }
         let own = share(of: network)
