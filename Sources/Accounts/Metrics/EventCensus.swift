@@ -57,7 +57,7 @@ extension Database {
 
     /// A query that counts rows by application. It reads at most `maximumCounted.others` rows.
     ///
-    /// - Parameter rows: what follows FROM: a table with a column `application`, and a condition.
+    /// - Parameter rows: the text after `FROM`: a table with a column `application`, and a condition if there is one.
     private static func count(of rows: SQL) -> SQL {
         """
         SELECT application, count(*)

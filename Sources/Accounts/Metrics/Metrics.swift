@@ -1,5 +1,5 @@
 /// The counters and histograms of a running service. The code that does the work updates them. Most gauges are in
-/// ``Monitor`` and ``EventCensus``; the files of the hashing pool and of the lanes have theirs.
+/// `Monitor.swift` and `EventCensus.swift`; ``HashingPool`` and ``Database`` have further ones.
 package final class Metrics: Sendable {
     package let steps = Histogram(
         "accounts_step_duration_seconds",

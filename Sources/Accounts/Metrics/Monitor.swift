@@ -189,8 +189,9 @@ extension Signups {
         """
     }
 
-    /// Reads drafts that are older than the idle time of a sign-up, and the younger drafts of other flows. A younger
-    /// draft of a sign-up cannot have expired, but one of another flow can have (``DraftExpiry/ofChange``).
+    /// Reads drafts that are older than the idle time of a sign-up, and the younger drafts of other flows, such as
+    /// recoveries. A younger draft of a sign-up cannot have expired, but a younger draft of another flow may have
+    /// expired (``DraftExpiry/ofChange``).
     private var countOverdueDrafts: SQL {
         """
         SELECT count(*), coalesce(extract(epoch FROM now() - min(deadline)), 0)::bigint

@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// What the service does for one request, for the log. Contains only names of limits, numbers and times.
+/// The work of the service for one request, as the request log shows it. Contains only names of limits, numbers and
+/// times.
 package final class RequestWork: Sendable {
     /// The work of the request that the present task answers; nil if the log level of the request is above `debug`, or
     /// if the task answers no request.
