@@ -26,7 +26,7 @@ struct ResultHandle: ~Copyable {
         )
     }
 
-    /// A copy of all cells, in the binary format that every statement requests.
+    /// A copy of all cells. They are in binary format, except in a result of `PQexec`.
     var rows: Rows {
         let (count, width) = (PQntuples(raw), PQnfields(raw))
         var bytes: [UInt8] = []
@@ -52,8 +52,8 @@ struct ResultHandle: ~Copyable {
 package struct Connection: ~Copyable {
     let raw: OpaquePointer
 
-    /// Opens a session. Blocks for at most five seconds for each address of a host. Throws `unavailable` if no session
-    /// opens.
+    /// Opens a session. Blocks while the names of the hosts are resolved, and then for at most five seconds for each
+    /// address. Throws `unavailable` if no session opens.
     package init(to conninfo: String) throws(DatabaseError) {
         let parameters = [
             ("fallback_application_name", "accounts-api"), ("dbname", conninfo), ("connect_timeout", "5"),

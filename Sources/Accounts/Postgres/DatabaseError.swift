@@ -1,7 +1,8 @@
 /// Every way in which a statement can fail.
 package enum DatabaseError: Error, Sendable {
     /// Nothing took effect, because there is no connection that can write, the queue is full, the service is stopping,
-    /// the deadline has passed, or too many jobs of the same group have waited too long for locks.
+    /// the deadline has passed, or too many of the statements that shared the transaction have waited too long for
+    /// locks.
     case unavailable(String)
     /// The connection was lost, or the deadline passed, after the statement was sent, so it may have taken effect. Read
     /// before you write again.
@@ -39,10 +40,10 @@ package enum DatabaseError: Error, Sendable {
             self.position = position
         }
 
-        /// What PostgreSQL says about a script that is part of this program: its message, its detail, and the line of
-        /// the script. The script contains nothing that a person typed, but the rows of the tables do. So this text
-        /// leaves out the message and the detail about a value that cannot be converted (class 22), and the detail
-        /// about a row that violates a constraint (class 23).
+        /// Describes the error of a script that is part of this program: the SQLSTATE, the message and the detail of
+        /// PostgreSQL, and the line of the script. The script contains nothing that a person typed, but the rows of the
+        /// tables do. So this text leaves out the message and the detail about a value that cannot be converted (class
+        /// 22), and the detail about a row that violates a constraint (class 23).
         func explanation(of script: String) -> String {
             let quotesValues = sqlState.hasPrefix("22")
             let quotesRows = quotesValues || sqlState.hasPrefix("23")

@@ -6,7 +6,8 @@ final class Job: Sendable {
     typealias Outcome = Result<[Rows], DatabaseError>
 
     let statements: [SQL]
-    /// The row that a grouped statement writes; nil for any other job. A group has at most one job for each row.
+    /// The row that a grouped statement (``Database``) writes; nil for any other job. A group has at most one job for
+    /// each row.
     let writes: UUID?
     /// The time when the caller must have an answer.
     let deadline: ContinuousClock.Instant

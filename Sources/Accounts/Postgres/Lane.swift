@@ -4,14 +4,15 @@ internal import Logging
 
 /// One thread with its own connection in pipeline mode.
 ///
-/// A lane takes a group of waiting jobs that may share a transaction, and sends them with one Sync message. It answers
-/// them when PostgreSQL confirms the Sync, because nothing is committed earlier. New jobs form the next group while a
-/// group runs. If no group runs, a job starts at once and never waits for others. If a group takes longer than
-/// ``Pipeline/slowThreshold``, another lane starts the next group.
+/// A lane takes a group of waiting jobs that may share a transaction, and sends them with one Sync message of the
+/// PostgreSQL protocol. It answers them when PostgreSQL confirms the Sync, because nothing is committed earlier. New
+/// jobs form the next group while a group runs. If no group runs, a job starts at once and never waits for others. If a
+/// group takes longer than ``Pipeline/slowThreshold``, another lane starts the next group.
 ///
-/// An error rolls the whole group back. The job that caused it gets the error. The others run again, each with its own
-/// Sync, which is safe because they had no effect. A job whose lock wait timed out moves to ``parkingQueue`` and may
-/// wait longer there, so that a locked row delays the other jobs of the group only briefly.
+/// An error rolls the whole group back. The job that caused the error gets it, unless a retry may succeed
+/// (``DatabaseError/Diagnosis/isWorthRetrying``). The other jobs run again, each with its own Sync. This is safe
+/// because they had no effect. A job whose lock wait timed out moves to ``parkingQueue`` and may wait longer there, so
+/// that a locked row delays the other jobs of the group only briefly.
 struct Lane {
     let conninfo: String
     /// The value of the label `lane` in the metrics.
@@ -33,7 +34,7 @@ struct Lane {
     func run() {
         var isUp = true
         var reason = ""
-        // The number of connections in a row that failed, or were lost before they ran a job.
+        // The number of connections that failed or were lost since a connection last ran a job.
         var failures = 0
         while !queue.isStopped {
             do throws(DatabaseError) {
@@ -60,7 +61,7 @@ struct Lane {
                     (isUp, reason) = (false, present)
                 } else {
                     logger.warning("database connection lost", metadata: ["reason": "\(error)"])
-                    // A connection that has run jobs is restored immediately.
+                    // Reconnects immediately after the first failure.
                     if failures == 0 {
                         failures = 1
                         continue
@@ -88,7 +89,7 @@ struct Lane {
     }
 
     /// Runs jobs. Returns when the queue stops, or when the session has too many prepared statements. Throws if the
-    /// connection is lost.
+    /// connection is lost, or if the server has become read-only.
     private func serve(_ pipeline: inout Pipeline, resetting failures: inout Int) throws(DatabaseError) {
         defer { queue.wakeLaneIfJobsWait() }
         while !queue.isStopped, !pipeline.hasTooManyStatements {

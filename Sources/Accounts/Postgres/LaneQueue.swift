@@ -2,7 +2,8 @@ internal import CPostgres
 internal import Foundation
 internal import Synchronization
 
-/// The state of a ``LaneQueue``: its jobs, groups and lanes, and the rules for grouping jobs and waking lanes.
+/// The state of a ``LaneQueue``: its jobs, its groups and its lanes, which are threads with a connection (``Lane``). It
+/// has the rules for grouping jobs and waking lanes.
 struct LaneQueueState {
     /// The maximum number of waiting jobs.
     let capacity: Int
@@ -117,7 +118,7 @@ struct LaneQueueState {
     /// group may start now.
     mutating func takeGroup() -> Group? {
         guard openGroup == nil else { return nil }
-        // A job whose caller has gone makes room for a parked job.
+        // A parked job may take the place of a waiting job that was cancelled or has expired.
         unpark()
         var group: [Job] = []
         var rows: Set<UUID> = []
@@ -214,7 +215,7 @@ struct LaneQueueState {
     }
 }
 
-/// The queue that lanes share: ``LaneQueueState`` behind a lock, and eventfds that wake sleeping lanes.
+/// The queue that several ``Lane``s share: ``LaneQueueState`` behind a lock, and eventfds that wake sleeping lanes.
 final class LaneQueue: Sendable {
     private let state: Mutex<LaneQueueState>
     /// An eventfd that is readable while a sleeping lane is needed. Each count wakes one lane.
@@ -253,8 +254,8 @@ final class LaneQueue: Sendable {
 
     func takeGroup() -> LaneQueueState.Group? { state.withLock { $0.takeGroup() } }
 
-    /// The calling lane takes the next group itself, so this wakes another lane only for jobs that leave the parked
-    /// list.
+    /// Forgets the group. The calling lane takes the next group itself, so this function wakes another lane only for
+    /// jobs that were parked.
     func endGroup(_ number: Int) {
         if state.withLock({ $0.endGroup(number) }) { signal(wakeupEvent) }
     }
@@ -268,7 +269,7 @@ final class LaneQueue: Sendable {
         if wake { signal(wakeupEvent) }
     }
 
-    /// Called by a lane that takes no more groups from its present connection. Wakes another lane if jobs wait.
+    /// Called by a lane that runs no more groups on its present connection. Wakes another lane if jobs wait.
     func wakeLaneIfJobsWait() {
         if state.withLock({ $0.reserveWakeup() }) { signal(wakeupEvent) }
     }

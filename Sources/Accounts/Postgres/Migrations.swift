@@ -11,8 +11,8 @@ package enum MigrationError: Error, CustomStringConvertible {
     case unknown(String)
     /// The database lacks these migrations or functions, or has an older text of a function.
     case missing([String])
-    /// PostgreSQL refused the script and rolled it back, or the script has ended its transaction itself. `reason` is
-    /// what PostgreSQL says about the error.
+    /// PostgreSQL refused the script and rolled it back, or the script has ended its transaction itself. `reason`
+    /// describes the error.
     case failed(String, DatabaseError, reason: String)
 
     /// - Parameter script: the text that PostgreSQL refused.
@@ -55,10 +55,10 @@ package struct Migrations: Sendable {
     private let functionsVersion: Int
     private let lockWait: LockWait
 
-    /// How long a script waits for a lock, and how often it is attempted. All other statements on the table queue
-    /// behind a script that waits, so the script gives up before the statements in a group of a server do (200 ms), and
-    /// is tried again later. Statements that run alone give up earlier (100 ms), but then run again with a longer
-    /// timeout.
+    /// The maximum wait of a script for a lock, and the number of attempts. All other statements on the table queue
+    /// behind a script that waits. So the script gives up before the grouped statements of a server do (200 ms,
+    /// ``StatementTimeouts/groupedLock``), and is tried again later. Statements that run alone give up earlier (100
+    /// ms), but then run again with a longer timeout.
     struct LockWait {
         /// The maximum wait for one lock.
         var timeout = Duration.milliseconds(150)
@@ -184,7 +184,8 @@ package struct Migrations: Sendable {
             try apply(file, isFunction: next.isFunction, on: connection)
             return Applied(name: next.name, time: ContinuousClock.now - start)
         } catch {
-            // After a lost connection, the outcome is unknown. The next run of the command finds out.
+            // After a lost connection, the outcome is unknown. The next run of the command finds out whether the script
+            // was applied.
             switch error {
             case .unavailable, .outcomeUnknown, .cancelled: throw error
             case .refused, .unexpectedAnswer:
@@ -233,9 +234,9 @@ package struct Migrations: Sendable {
         )
     }
 
-    /// Revokes the privilege EXECUTE from `PUBLIC` for the functions that run with the privileges of their owner only
-    /// since this script. PostgreSQL grants EXECUTE to `PUBLIC` when it creates a function, and ``grantToRoles(on:)``
-    /// runs only after all scripts.
+    /// Revokes the privilege EXECUTE from `PUBLIC` for each function that runs with the privileges of its owner now,
+    /// but did not before the script (``rememberFunctions(named:on:)``). PostgreSQL grants EXECUTE to `PUBLIC` when it
+    /// creates a function, and ``grantToRoles(on:)`` runs only after all scripts.
     private func closeNewFunctions(named name: String, on connection: borrowing Connection) throws(DatabaseError) {
         let open = try connection.query(
             """

@@ -79,7 +79,7 @@ struct Pipeline: ~Copyable {
     /// Reads the data that PostgreSQL sends without a request. Throws if it has closed the connection.
     func readWhileIdle() throws(DatabaseError) {
         guard PQconsumeInput(connection.raw) == 1, PQstatus(connection.raw) == CONNECTION_OK else { throw lost }
-        // An idle connection in pipeline mode receives only notices and the end of the session.
+        // An idle connection in pipeline mode receives only notices, changed settings, and the end of the session.
         while PQisBusy(connection.raw) == 0, let result = PQgetResult(connection.raw) { PQclear(result) }
         guard PQstatus(connection.raw) == CONNECTION_OK else { throw lost }
     }

@@ -1,7 +1,7 @@
 extension Database {
     /// Returns the rights of the connections' role that a server does not need: to be a superuser, to own the tables,
-    /// or to create tables. Only the first of these for a superuser, and none for a role with only the privileges of
-    /// `accounts_serve`.
+    /// or to create tables. For a superuser, returns only the first of these. A role with only the privileges of
+    /// `accounts_serve` has none of them.
     package func rightsBeyondServing() async throws(DatabaseError) -> [ExcessRight] {
         let (isSuperuser, ownsTables, createsTables) = try await read(
             """
@@ -13,7 +13,7 @@ extension Database {
         return (ownsTables ? [.ownsTables] : []) + (createsTables ? [.createsTables] : [])
     }
 
-    /// Whether the role of the connection may write what a server writes. A role of operators may not.
+    /// Whether the role of the connection may insert sessions, as a server must. A role of operators may not.
     package func mayServe() async throws(DatabaseError) -> Bool {
         try await read("SELECT has_table_privilege('sessions', 'INSERT')").only.decode(Bool.self)
     }
