@@ -10,7 +10,7 @@ internal import Synchronization
 /// since the previous write.
 package final class Funnel: Sendable {
     package enum Outcome: String, CaseIterable, Sendable {
-        /// The step has become the next step for the first time.
+        /// The step has become the next step for the first time, or was answered before that.
         case entered
         /// The answers of the step were valid for the first time.
         case completed
@@ -18,13 +18,14 @@ package final class Funnel: Sendable {
         case skipped
         /// An answer was invalid.
         case refused
-        /// The sign-up expired at this step.
+        /// The draft expired at this step.
         case expired
-        /// The person has cancelled the sign-up at this step.
+        /// The person has cancelled the draft at this step.
         case cancelled
-        /// An operator has deleted the sign-up at this step.
+        /// An operator has deleted the draft at this step, or, at the step ``Funnel/signIn``, the account.
         case removed
-        /// The sign-up ended at this step, because another one for the same address was committed.
+        /// The draft ended at this step, because another draft for the same address was committed or has submitted the
+        /// same username, or because the account that the draft would change has changed.
         case superseded
     }
 

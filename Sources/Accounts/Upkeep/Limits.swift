@@ -13,16 +13,17 @@ package struct Limit: Hashable, Sendable {
     var slots: Int { max(1, count / 500) }
 }
 
-/// The rate limits. The database counts all but `revisions`, for all servers together.
+/// The rate limits. The table `limits` counts the events of each limit except `revisions`, for all servers together.
 package struct Limits: Sendable {
     package enum Name: String, CaseIterable, Sendable {
-        /// Drafts that one client network starts. Opened links to continue on another device, redeemed tickets, and
-        /// authorization requests pushed by applications without a secret count, too.
+        /// Drafts that one client network starts. Also counts opened links that continue a sign-up on another device,
+        /// tickets (``Ticket``) that are exchanged for a draft, and authorization requests that applications without a
+        /// secret push.
         case starts
         /// Commits by one client network.
         case commits
-        /// Mails to one address that one client network causes. A stranger therefore cannot use up the limit of the
-        /// owner.
+        /// Mails to one address that one client network causes. Each network has its own count, so a stranger in
+        /// another network cannot use up this limit of the owner.
         case mailsToAddressFromNetwork = "mails_to_address_from_network"
         /// The same mails over a longer period. The default is lower than that of `mailsToAddress`, so that one network
         /// alone cannot reach that limit.
@@ -51,7 +52,8 @@ package struct Limits: Sendable {
         /// Images that one client network uploads.
         case imagesFromNetwork = "images_from_network"
 
-        /// Whether the ticket in a mail lets the owner of the address go on although this limit is exceeded.
+        /// Whether the owner of the address can get and enter a code in spite of this limit, with the link in an
+        /// earlier mail (``Ticket``).
         package var yieldsToTicket: Bool {
             switch self {
             case .mailsToAddressFromNetwork, .mailsToAddressFromNetworkPerDay, .mailsToAddress,
@@ -121,8 +123,8 @@ package struct Charge: Sendable {
     let name: String
     /// The whole limit, which clients are told, even if the event counts against only one slot.
     let limit: Limit
-    /// The keyed digests of what the limit is counted by, such as an address or a network
-    /// (``KeyRing/limitDigests(_:)``).
+    /// The keyed digests of the subject, such as an address or a network, one for each of the first two keys
+    /// (``KeyRing/limitDigests(_:)``). The limit has a separate count for each subject.
     let subjects: [[UInt8]]
     /// The maximum number of events of each subject in the period: the count of the limit, or the share of one slot.
     let quota: Int

@@ -2,8 +2,8 @@ package import Foundation
 
 extension Signups {
     /// Returns the pseudonym of a network in the log: 16 hexadecimal digits. All servers with the same first key use
-    /// the same pseudonym on one day (UTC), and another one on the next day. Without the key, nobody can find the
-    /// address from the pseudonym.
+    /// the same pseudonym on one day (UTC), and another one on the next day. The address cannot be computed from the
+    /// pseudonym without the key.
     package func pseudonym(of network: Network, at time: Date = Date()) -> String {
         keys.pseudonym(of: network, at: time)
     }

@@ -2,8 +2,8 @@ internal import Foundation
 package import Logging
 internal import ServiceLifecycle
 
-/// Creates the partitions of the coming days, so that no draft goes to `drafts_other`, and loads the list of existing
-/// partitions.
+/// Creates the partitions of the coming days, so that no draft goes to the default partition `drafts_other`, and loads
+/// the list of existing partitions.
 package struct Partitions: Sendable {
     private let database: Database
     private let days: DraftPartitions?

@@ -95,7 +95,7 @@ package struct Reaper: Sendable {
             do throws(DatabaseError) {
                 try await eraseExpiredDrafts(in: SQL(stringLiteral: "\(name) AS drafts"), until: end, &count)
             } catch {
-                // Another server may have dropped the day.
+                // Another server may have dropped the partition.
                 let exists = try await database.read("SELECT to_regclass(\(name)::text) IS NOT NULL").only
                     .decode(Bool.self)
                 if exists { failure = failure ?? error }
@@ -105,7 +105,7 @@ package struct Reaper: Sendable {
         return count
     }
 
-    /// Erases expired drafts of the other flows, such as recoveries, which an index finds.
+    /// Erases expired drafts of flows other than the sign-up, such as recoveries. An index finds these drafts.
     private func eraseExpiredChanges() async throws(DatabaseError) -> Int {
         var count = 0
         while !Task.isShuttingDownGracefully {
@@ -224,7 +224,7 @@ package struct Reaper: Sendable {
         ("drafts_other", "account_id IS NOT NULL AND ends_at < now() - interval '1 day'"),
     ]
 
-    /// Erases the expired rows of a table, a number of pages at a time, up to the page that was the final one at the
+    /// Erases the expired rows of a table, ``pages`` pages at a time, up to the page that was the last one at the
     /// start.
     private func erase(from name: String, where condition: SQL) async throws(DatabaseError) -> Int {
         let table = SQL(stringLiteral: name)
@@ -295,7 +295,7 @@ package struct Reaper: Sendable {
 
     private static let rows = 500
 
-    /// The position of the first row of a page.
+    /// A `ctid` that is lower than that of every row of the page, and higher than that of every row of earlier pages.
     private static func firstRow(of page: Int) -> String { "(\(page),0)" }
 
     /// Releases the addresses that accounts have left and that can no longer be restored.
