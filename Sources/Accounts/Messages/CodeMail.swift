@@ -5,8 +5,8 @@ package enum CodeMail: String, CaseIterable, Sendable {
     case recovery = "recovery-code"
     case emailChange = "address-code"
 
-    /// The path of the page on which the ticket in the mail is exchanged for another code; nil if the mail has no
-    /// ticket.
+    /// The path of the page on which the ticket in the mail (``Ticket``) is exchanged for another code; nil if the mail
+    /// has no ticket.
     var ticketPath: String? {
         switch self {
         case .signUp: "\(FlowPurpose.signup.path)/ticket"

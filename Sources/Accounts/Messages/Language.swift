@@ -22,8 +22,8 @@ package struct Language: Hashable, Sendable {
     }
 
     /// Returns the language that an `Accept-Language` field prefers (RFC 9110 §12.5.4): the language with the highest
-    /// quality. If several have it, the language that comes first in the field. Returns the first of `languages` if the
-    /// field names none of them.
+    /// quality. If several languages have the highest quality, returns the one that comes first in the field. Returns
+    /// the first of `languages` if the field names none of them.
     ///
     /// `q=0` excludes a language, `*` stands for all languages that the field does not name, and malformed parts are
     /// ignored. A field longer than 8 KiB is ignored.
@@ -72,8 +72,8 @@ package struct Language: Hashable, Sendable {
             language = languages.language(for: tag)
         }
 
-        /// Reads a quality such as `q=0.8` and returns it in thousandths: 0 or 1, with at most three decimals. Nil if
-        /// the text is malformed, or if the quality is above 1 (RFC 9110 §12.4.2).
+        /// Reads a quality such as `q=0.8`, a number from 0 to 1 with at most three decimals (RFC 9110 §12.4.2).
+        /// Returns it in thousandths; nil if the text is malformed, or if the quality is above 1.
         private static func quality(_ text: Substring) -> Int? {
             let digits = text.utf8.dropFirst(2)
             guard text.lowercased().hasPrefix("q="), let first = digits.first, digits.count <= 5,
@@ -88,14 +88,15 @@ package struct Language: Hashable, Sendable {
         }
     }
 
-    /// Whether the tag is the language's own, ignoring case: for `en`, `EN` but not `en-GB`.
+    /// Whether the tag is the tag of this language, ignoring case: for the language `en`, true for `EN`, and false for
+    /// `en-GB`.
     fileprivate func isNamed(_ tag: String) -> Bool {
         self.tag.utf8.elementsEqual(tag.utf8) { $0 | 0x20 == $1 | 0x20 }
     }
 }
 
 extension [Language] {
-    /// The language with exactly this tag, in the form in which the database stores it.
+    /// The language with exactly this tag. The database stores tags in this form.
     package subscript(tag: String) -> Language? { first { $0.tag == tag } }
 
     /// Finds the language for a tag such as `ko-KR`, by lookup (RFC 4647 §3.4), ignoring case. Nil if the tag is
@@ -107,7 +108,7 @@ extension [Language] {
             let range = subtags.joined(separator: "-")
             if let language = first(where: { $0.isNamed(range) }) { return language }
             subtags.removeLast()
-            // A subtag of one character begins an extension, and says nothing alone.
+            // A subtag of one character begins an extension, and has no meaning of its own.
             if subtags.last?.utf8.count == 1 { subtags.removeLast() }
         }
         return nil

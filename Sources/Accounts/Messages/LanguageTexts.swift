@@ -1,4 +1,4 @@
-/// What a file of texts says about one language.
+/// The contents of a file of texts for one language.
 struct LanguageTexts: Sendable {
     let tag: String
     /// The name of the language in the language itself.

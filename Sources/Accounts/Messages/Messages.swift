@@ -22,7 +22,7 @@ package final class Messages: Sendable {
         }
     }
 
-    /// Never happens, because a test compares the built-in texts with the rules.
+    /// Ends the process. This never happens, because a test checks that English has every text.
     private static func missing(_ path: String) -> String { preconditionFailure("English has no text for \(path)") }
 
     /// - Parameter count: the number that decides between plural forms.
@@ -63,16 +63,17 @@ extension Messages {
     /// of the address. It says how long the person must wait.
     package func addressPause(_ wait: RoundedWait) -> String { text("pages.address-pause", ["time": time(wait)]) }
 
-    /// The words that open a page to change something, such as "Change profile".
+    /// The text of the link to a page that changes a step, such as "Change profile".
     ///
-    /// - Parameter title: what is changed, as a title. In English it begins with a small letter inside a sentence.
+    /// - Parameter title: the title of the step. In English, the function makes its first letter small, unless the
+    ///   title begins with an acronym.
     package func change(of title: String) -> String {
         let isAcronym = title.dropFirst().first?.isUppercase == true
         let what = isEnglish && !isAcronym ? title.prefix(1).lowercased() + title.dropFirst() : title
         return text(.changeOf).replacing("{what}", with: what)
     }
 
-    /// The words that open the document of a consent, such as "Read the details: Terms of use".
+    /// The text of the control that opens the document of a consent, such as "Read the details: Terms of use".
     ///
     /// - Parameter label: the short label of the consent.
     package func readText(of label: String) -> String { text(.readText).replacing("{what}", with: label) }
@@ -96,28 +97,29 @@ extension Messages {
         return text("date", values)
     }
 
-    /// The page that the link of ``handoff(_:code:minutes:serviceName:)`` leads to. The name in the address is masked.
+    /// The page that the link of ``handoff(_:code:minutes:serviceName:)`` leads to. The local part of `address` is
+    /// masked.
     package func resume(_ address: String, serviceName: String) -> PageText {
         page("resume", "text", ["address": address, "service": serviceName], hasButton: true)
     }
 
-    /// The same page for a link that has expired or was used.
+    /// The page that replaces ``resume(_:serviceName:)`` if the link has expired or was used.
     package func linkExpired(serviceName: String) -> PageText {
         page("link-expired", "text", ["service": serviceName], hasButton: false)
     }
 
-    /// The page that the link of ``text(of:_:minutes:link:serviceName:)`` opens. The address is masked.
+    /// The page that the link of ``text(of:_:minutes:link:serviceName:)`` opens. The local part of `address` is masked.
     package func ticket(_ address: String, for purpose: FlowPurpose, serviceName: String) -> PageText {
         let values = ["address": address, "service": serviceName]
         return page("ticket", purpose == .signup ? "sign-up" : "recovery", values, hasButton: true)
     }
 
-    /// The same page for a link that has expired or was used.
+    /// The page that replaces ``ticket(_:for:serviceName:)`` if the link has expired or was used.
     package func ticketExpired(serviceName: String) -> PageText {
         page("ticket-expired", "text", ["service": serviceName], hasButton: false)
     }
 
-    /// The text about whom the person can ask after losing every second factor.
+    /// The text that names the service as the contact for a person who has lost every second factor.
     package func lostFactor(serviceName: String) -> String { text("pages.lost-factor", ["service": serviceName]) }
 
     private func page(_ name: String, _ part: String, _ values: [String: String], hasButton: Bool) -> PageText {
@@ -226,19 +228,20 @@ extension Messages {
         )
     }
 
-    /// The contact of the service on a line at the end, after a text whose last sentence asks the person to use it.
+    /// The contact of the service on a line at the end, after a text whose last sentence asks the person to contact the
+    /// service.
     private func lastLine(_ contact: String?) -> String { contact.map { "\n\n\($0)" } ?? "" }
 }
 
 // MARK: - Refusals
 
 extension Messages {
-    /// The message about a refused field. It may show these members of `refusal.params`: `min` and `max` (characters;
-    /// for dates years of age), `digits`, `attempts_left` and `example`. If a member is missing, the message does
-    /// without it.
+    /// The message about a refused field. It may show these members of `refusal.params`: `min` and `max` (numbers of
+    /// characters, years of age, or bounds of a number), `digits`, `attempts_left` and `example`. If a member is
+    /// missing, the message is a text that does not need it.
     ///
     /// - Parameters:
-    ///   - topic: what the message names, and shows an example of.
+    ///   - topic: selects the text, which names the topic and may show an example.
     ///   - label: the label of the field; nil if the refused member is no field.
     package func message(for refusal: Refusal, about topic: RefusalTopic, label: String?) -> String {
         var values: [String: String] = [:]

@@ -3,8 +3,8 @@ enum PluralForm: String, CaseIterable, Sendable {
     case zero, one, two, few, many, other
 }
 
-/// The form that a language uses for a whole number below a million: the cardinal rules of Unicode CLDR for the
-/// languages in ``languages``.
+/// The rule by which a language chooses the plural form for a whole number below a million: the cardinal rules of
+/// Unicode CLDR for the languages in ``languages``.
 enum PluralRule: Sendable {
     /// `other` for all numbers, as in Japanese and Korean.
     case none
@@ -28,7 +28,7 @@ enum PluralRule: Sendable {
         self = Self.languages.first { $0.tags.split(separator: " ").contains { $0 == language } }?.rule ?? .one
     }
 
-    /// The forms that the rule can choose.
+    /// The forms that the rule can choose, and `other`, which every text has.
     var forms: Set<PluralForm> { Set((0...120).map(form) + [.other]) }
 
     func form(of number: Int) -> PluralForm {

@@ -1,5 +1,6 @@
-/// What a refused answer is, so that the message can name it and show an example. The raw value is the name of a kind
-/// of field, or of a member of a request that is no field.
+/// The topic of a refused answer: the message about the refusal names the topic, and may show an example. The raw value
+/// is the key of the topic in a file of texts. Most raw values are also the name of a kind of field, or of a member of
+/// a request that is no field.
 package enum RefusalTopic: String, CaseIterable, Sendable {
     case email, phone, username, password, confirmation, code, consent, date, number, choice
     case authenticator = "totp"
@@ -12,7 +13,7 @@ package enum RefusalTopic: String, CaseIterable, Sendable {
     /// An e-mail address or a username.
     case identifier
     case link = "ticket"
-    /// Anything else; the message names it by its label, if it has one.
+    /// Any other answer. The message about a missing answer shows the label of the field, if there is one.
     case other
 
     /// The keys in a file of texts under which a message is looked up, in this order. If none of them has a message,

@@ -1,4 +1,4 @@
-/// What a text in a file of texts may contain.
+/// The rule for the contents of one text in a file of texts.
 struct TextRule: Sendable {
     /// The placeholders that the text must have.
     var required: [String] = []

@@ -37,8 +37,8 @@ struct TextsReader {
         return mistakes.isEmpty ? languages : nil
     }
 
-    /// Two or three letters, and further subtags (RFC 5646 §2.1). Upper and lower case must be as RFC 5646 recommends,
-    /// because stored tags are compared exactly.
+    /// Whether the text is a language of two or three letters, and optionally a script, a region and variants (RFC 5646
+    /// §2.1). Upper and lower case must be as RFC 5646 recommends, because stored tags are compared exactly.
     private static func isTag(_ tag: String) -> Bool {
         tag.utf8.count <= 35
             && tag.wholeMatch(of: /[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?(-[a-z0-9]{5,8})*/) != nil
@@ -121,7 +121,7 @@ struct TextsReader {
             texts.texts[path] = template(node, path, rule, plurals, at: key)
             return
         }
-        // A single text in place of a mapping is its entry `other`, for all cases without an entry of their own.
+        // A single text in place of a mapping counts as a mapping with only the entry `other`, which is for all cases.
         if node.scalar != nil, let rule = TextRule.all["\(path).other"] {
             texts.texts["\(path).other"] = template(node, path, rule, plurals, at: key)
             return
@@ -193,7 +193,7 @@ struct TextsReader {
     ) {
         let isDate = path == "date" && placeholders.isDisjoint(with: ["month", "month_name"])
         for name in rule.required + (isDate ? ["month"] : []) where !placeholders.contains(name) {
-            // A form for one number need not show the number.
+            // Only the form `other` must show the number: another form may be for a single number.
             if form != .other, name == rule.counted { continue }
             mistakes.append(error("\"\(path)\" must have the placeholder {\(name)}", at: node))
         }

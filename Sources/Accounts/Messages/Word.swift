@@ -22,8 +22,8 @@ package enum Word: Int, CaseIterable, Sendable {
         mailCodeText, mailCode, enterMailedCode,
         mailedCode, enterMailedCodeText, ticketTitle, ticketText
     case signInAgain, signInOver, signInByMail, deviceKnown, newRecoveryCode, newRecoveryCodeText
-    // Recovering an account. In flows other than a sign-up, a word `other…` replaces the word for a sign-up; in a
-    // recovery, `recover…` may replace it.
+    // Recovering an account. In flows other than a sign-up, a word `other…` replaces the word for a sign-up. In a
+    // recovery, a word `recover…` is used in place of the word `other…` if there is one.
     case forgotPassword, recoverTitle, recoverText, yourAddress, codeOrRecoveryCode, secondFactorHelp, recoverReview,
         recoverCommit
     // Changing the address.
@@ -32,7 +32,7 @@ package enum Word: Int, CaseIterable, Sendable {
     case recoverGiveUp, recoverGiveUpText, recoverGiveUpNow, otherGiveUp, otherGiveUpText, otherGiveUpNow, otherOverdue,
         otherGaveUp, otherMissing, otherSuperseded, otherElsewhere,
         otherReplaces
-    // The account. `{what}` is the title of what is changed.
+    // The account. `{what}` is the title of the step that is changed.
     case changeOf, save, saved, export, authenticatorHelp, authenticatorIsSet, authenticatorIsRequired,
         newRecoveryCodes, newRecoveryCodesText, removeAuthenticator, removeAuthenticatorText, authenticatorRemoved,
         replaceAuthenticator, setUpAuthenticator, manageAuthenticator
@@ -45,18 +45,18 @@ package enum Word: Int, CaseIterable, Sendable {
         eraseNow, accountGone, accountGoneText, confirmTitle, confirmText
     // Applications.
     case chooseAccount, signInAnother, signUpAnother, signOutTitle, signOutText
-    // What went wrong.
+    // Errors.
     case signInFailed, checkAnswers, tryAgain, tryLater, otherSiteText, tooLargeText, tooOften, useTicket, overdue,
         gaveUp, replacesSignup, goneElsewhere,
         committedElsewhere,
         accountErased, noSignup, offline, notFoundText
     case startAgain, startOver, notYou
-    // What search engines show below the title.
+    // The description that search engines show below the title.
     case description
     // The finished step of the authenticator.
     case setUpAgain, removeIt, changeApp, appStops
-    // What a page says while it is used. `{length}` and `{limit}` are numbers of characters, `{right}` and `{down}`
-    // percentages.
+    // The state of a page, a step or a field. `{length}` and `{limit}` are numbers of characters, `{right}` and
+    // `{down}` percentages.
     case pleaseWait, errorInTitle, completed, lengthOf, tooLongBy, goodPassword, cropPlace, cannotCopy
     case changeResets
     // Setting up the authenticator.
