@@ -1,8 +1,8 @@
 package import Foundation
 
 extension Operator {
-    /// Disables an account: nobody can sign in to it. Ends its sessions, its unfinished sign-ins, and the recoveries
-    /// and changes of address that have begun.
+    /// Disables an account, so that its person cannot sign in. Ends its sessions, its unfinished sign-ins, and the
+    /// recoveries and changes of address that have begun.
     ///
     /// - Returns: whether the account was enabled before; nil if it does not exist.
     package func disable(_ id: ID<Account>) async throws(DatabaseError) -> Bool? {
@@ -43,7 +43,7 @@ extension Operator {
     }
 
     /// Erases an account with everything that belongs to it, and writes an audit record. Returns false if the account
-    /// does not exist. An account whose person has never signed in counts as removed in the funnel.
+    /// does not exist. An account whose person has never signed in counts as removed at the step ``Funnel/signIn``.
     package func erase(_ id: ID<Account>) async throws(DatabaseError) -> Bool {
         let row = try await database.transaction(
             """

@@ -2,7 +2,7 @@ package import Foundation
 
 package enum AccountState: String, CaseIterable, Sendable {
     case enabled
-    /// An operator has disabled the account: nobody can sign in to it.
+    /// An operator has disabled the account, so its person cannot sign in.
     case disabled
 }
 

@@ -65,8 +65,8 @@ package struct SignInDiagnosis: Sendable {
 extension Operator {
     /// Returns the facts about the sign-in to the account; nil if the account does not exist.
     ///
-    /// Does not find the counts of wrong guesses from a single network or browser. The digests in their rows are also
-    /// of the network or of the device token, which the operator does not know.
+    /// Does not find the counts of wrong guesses from a single network or browser: the digests that identify these
+    /// counts include the network or the device token, which the operator does not know.
     package func diagnosis(of id: ID<Account>) async throws(DatabaseError) -> SignInDiagnosis? {
         let rows = try await database.transaction(
             """

@@ -7,9 +7,9 @@ extension Operator {
         try await ids(prefix, in: "drafts")
     }
 
-    /// Returns the ids of the unexpired drafts with the address, or the id of the unexpired draft that has leased the
-    /// username, newest first. Committed drafts have neither an address nor a lease. Writes an audit record for each
-    /// found draft, or one record if no draft was found.
+    /// Returns the ids of the unexpired drafts with the address, newest first, or the id of the unexpired draft for
+    /// which the username is reserved (table `leases`). Committed drafts have neither an address nor a reserved
+    /// username. Writes an audit record for each found draft, or one record if no draft was found.
     package func drafts(_ identifier: SignInIdentifier) async throws(DatabaseError) -> [ID<Draft>] {
         let matches: SQL
         if let address = identifier.address {

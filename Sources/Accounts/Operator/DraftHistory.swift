@@ -1,6 +1,6 @@
 package import Foundation
 
-/// What has happened to a draft.
+/// The history of a draft: its times, its codes and its mails.
 package struct DraftHistory: Sendable {
     package let createdAt, updatedAt: Date
     /// The latest code of each field, in the order of the flow.

@@ -1,4 +1,4 @@
-/// What ``Operator/erase(_:)`` would erase.
+/// The data that ``Operator/erase(_:)`` would erase.
 package struct ErasePreview: Sendable {
     /// The masked address and username; nil if the account has none.
     package let address, username: String?
@@ -8,7 +8,7 @@ package struct ErasePreview: Sendable {
 }
 
 extension Operator {
-    /// Returns what ``erase(_:)`` would erase now; nil if the account does not exist. Changes nothing.
+    /// Returns the data that ``erase(_:)`` would erase now; nil if the account does not exist. Changes nothing.
     package func erasePreview(of id: ID<Account>) async throws(DatabaseError) -> ErasePreview? {
         let belongings = Self.belongings(of: id)
         var columns: SQL = "email, username"

@@ -27,8 +27,8 @@ package struct FlowImpact: Sendable {
     /// The fields whose answers are valid under the old flow but not under the new one, each with the affected
     /// sign-ups.
     package let refused: [(field: String, drafts: Affected)]
-    /// The steps that become the next step of sign-ups for which they were complete or did not exist under the old
-    /// flow, each with these sign-ups.
+    /// The steps that are the next step of sign-ups under the new flow, although they were complete or did not exist
+    /// under the old flow. Each step has the affected sign-ups.
     package let reopened: [(step: String, drafts: Affected)]
 }
 

@@ -36,7 +36,8 @@ extension Operator {
     /// repeated submissions of accepted codes, and refresh tokens that the application has not exchanged since the
     /// servers use the new key.
     ///
-    /// A rotation that was interrupted can be run again. Servers that write during the rotation use the first key.
+    /// A rotation that was interrupted can be run again. Servers may write during the rotation if their first key is
+    /// the same.
     package func rotateKeys() async throws(DatabaseError) -> Rotated {
         _ = try await database.transaction(
             "WITH \(audited(.rotateKeys, over: "(SELECT) AS once")) SELECT 1"
@@ -52,8 +53,8 @@ extension Operator {
                 rotated.count(number, PHCString.keyID(Substring(pepper)) ?? [], in: signups.keys)
             }
         }
-        // Comes last: a server that has only the new key is ready when it can decrypt the sentinel, and then must be
-        // able to decrypt everything else.
+        // Comes last: a server that has only the new key works as soon as it can decrypt the sentinel, the row of
+        // `key_sentinel`. It must then be able to decrypt everything else.
         if try await !signups.keys.renewSentinel(in: database) { rotated.unreadable += 1 }
         return rotated
     }

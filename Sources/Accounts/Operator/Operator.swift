@@ -9,7 +9,7 @@ package struct Operator: Sendable {
     package let name: String
     /// The machine on which the operator works, in audit records; nil if it has no name.
     let host: String?
-    /// Why the operator acts, in audit records; nil if there is no reason.
+    /// The reason for the acts of the operator, in audit records; nil if the operator gave none.
     let reason: String?
 
     var database: Database { signups.database }

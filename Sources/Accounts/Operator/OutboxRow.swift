@@ -9,8 +9,8 @@ package struct OutboxRow: Sendable {
     package let recipient: String?
     /// The draft that has caused the mail; nil if the mail does not come from a draft.
     package let draft: ID<Draft>?
-    /// The account that the mail is about. Nil for a mail that an uncommitted draft has caused, and for a withheld mail
-    /// to an address without an account. The account may be erased.
+    /// The account that the mail is about. Nil for a mail that an uncommitted draft has caused, and for a mail that is
+    /// never sent (template `withheld`) because its address has no account. The account may be erased.
     package let account: ID<Account>?
     package let attempts: Int
     package let createdAt, dueAt: Date
