@@ -33,12 +33,12 @@ extension Account {
         try self.init(id, &columns)
     }
 
-    /// - Parameter columns: the id, then the values of ``columns``.
+    /// - Parameter columns: the columns of a row that are not read yet: the id, then the values of ``Account/columns``.
     init(_ columns: inout Columns) throws(DatabaseError) {
         try self.init(try columns.next(), &columns)
     }
 
-    /// - Parameter columns: the values of ``columns``.
+    /// - Parameter columns: the columns of a row that are not read yet: the values of ``Account/columns``.
     init(_ id: ID<Account>, _ columns: inout Columns) throws(DatabaseError) {
         self.id = id
         email = try columns.next()

@@ -5,7 +5,7 @@ package struct Change {
     var cleared: [FieldName] = []
     var effects: [Effect] = []
     /// The new recovery codes, for the answer to this act; empty if there are none. Pages may show the codes again
-    /// until the person confirms to have saved them.
+    /// until the person confirms that they are saved.
     var recoveryCodes: [RecoveryCode] = []
 }
 
@@ -21,7 +21,8 @@ package struct Effect {
     var limits: [Charge] = []
     /// Rate limits that are consumed if `limits` are not exceeded and no lease is refused.
     var laterLimits: [Charge] = []
-    /// The public name that the draft must lease for the change to be written; nil if the change needs no name.
+    /// The public name, such as a username, that must be reserved for the draft (leased) before the change is written;
+    /// nil if the change needs no name.
     var lease: LeaseRequest?
     /// The field of kind `code` whose address counts as proved, or as not proved, after the change; nil if the effect
     /// changes no proof.

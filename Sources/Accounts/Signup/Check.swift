@@ -16,8 +16,8 @@ package struct Verdict: Sendable {
 
 extension Signups {
     /// Returns the refusals that a submission of these answers would cause in the answered fields; none if the
-    /// submission would skip an optional step. Changes nothing in the draft, hashes and sends nothing, and spends no
-    /// attempt on a code.
+    /// submission would skip an optional step. Does not change the draft, compute an Argon2 hash, send mail, or count
+    /// an attempt on a code.
     ///
     /// Reports whether a public name is taken, which counts against a rate limit; never reports whether an address is
     /// taken.

@@ -12,9 +12,9 @@ package struct Draft: Sendable {
     package let revision: Int
     package let values: Values
     package let proofs: [FieldName: Proof]
-    /// The time when the draft expires if nobody changes it before.
+    /// The time when the draft expires if it is not changed before.
     package internal(set) var expiresAt: Date
-    /// The time when the draft expires however often it is changed.
+    /// The time when the draft expires at the latest. Changes to the draft do not move it.
     var endsAt: Date
     var updatedAt: Date
     /// The time of the database when the draft was read or written.
@@ -29,7 +29,7 @@ package struct Draft: Sendable {
     var progress: SignupProgress?
     /// Whether the account of the committed draft no longer exists.
     package var isAccountErased = false
-    /// Whether the values are not known, because a command without keys has read the draft. Then `values` has none, and
-    /// each proof counts as one for the present address.
+    /// Whether the values are not known, because a command without keys has read the draft. Then `values` is empty, and
+    /// each proof counts as a proof of the present address.
     package var isSealed = false
 }

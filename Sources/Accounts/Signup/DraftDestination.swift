@@ -3,7 +3,7 @@
 package enum DraftDestination: Sendable {
     /// The application that has sent the request.
     case application(AuthorizationRequest)
-    /// The URL of a page on a host behind a proxy. It was checked to be the URL of such a page.
+    /// The URL of a page on one of the hosts in the setting `FORWARD_AUTH_HOSTS`. The caller has checked the URL.
     case page(String)
 }
 

@@ -1,10 +1,11 @@
 internal import Foundation
 internal import Synchronization
 
-/// The days whose drafts have their own partition.
+/// The partitions of the table `drafts`, one for the drafts of each day, as they were last read from the database.
 ///
 /// The id of a draft contains its day. A statement that names the partition takes PostgreSQL a third of the time of a
-/// statement on the whole table, which opens and locks all partitions each time (docs/performance.md).
+/// statement on the whole table, because PostgreSQL opens and locks all partitions for the latter
+/// (docs/performance.md).
 package final class DraftPartitions: Sendable {
     /// Partitions by days since 1970.
     private let tables = Mutex<[Int: SQL]>([:])

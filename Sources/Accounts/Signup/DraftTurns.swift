@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// Makes the requests of this process act on one draft one after another.
+/// Makes the requests of this process act on one draft one after another. The turn of a request begins when
+/// ``begin(_:)`` returns, and ends with ``end(_:)``. Meanwhile, no other turn on the draft begins.
 final class DraftTurns: Sendable {
     enum Refusal: Error {
         /// Too many requests wait for the draft, or the deadline passed before the turn.
@@ -31,9 +32,9 @@ final class DraftTurns: Sendable {
         self.maximum = maximum
     }
 
-    /// Admits a request that does slow work before its turn, such as hashing a password. Returns false if the maximum
-    /// is admitted already: one request that acts on the draft, and as many as may wait for it. The work of another
-    /// request would be in vain. If this returns true, the caller must call ``leave(_:)``.
+    /// Admits a request that does slow work before its turn, such as hashing a password. Returns false if there are
+    /// already as many admitted requests as can act on the draft or wait for it, because the work of a further request
+    /// would be in vain. If this returns true, the caller must call ``leave(_:)``.
     func admit(_ draft: ID<Draft>) -> Bool {
         state.withLock { state in
             guard state.admitted[draft, default: 0] <= maximum else { return false }
@@ -67,7 +68,8 @@ final class DraftTurns: Sendable {
             await withTaskCancellationHandler {
                 await withCheckedContinuation { caller in
                     enter(Waiter(number: number, caller: caller), draft)
-                    // A cancellation or a deadline before this point has not found the waiting request.
+                    // If the task was cancelled or its deadline passed before this point, `withdraw` did not find the
+                    // request.
                     if Task.isCancelled { withdraw(number, from: draft, as: .cancelled) }
                     if Deadline.hasPassed { withdraw(number, from: draft, as: .busy) }
                 }

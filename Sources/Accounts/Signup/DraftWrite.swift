@@ -11,7 +11,7 @@ enum WriteResult {
 
 extension Signups {
     /// Writes a change if the draft is still at the revision for which it was made. A change with effects has its own
-    /// transaction; other changes share a transaction with other jobs.
+    /// transaction. Other changes may share a transaction with other writes that wait at the same time.
     func write(_ change: Change, to draft: Draft) async throws(DatabaseError) -> WriteResult {
         var change = change
         change.values.validFlow = areValid(change.values, of: draft) ? flow.digest : nil
@@ -159,6 +159,7 @@ extension Signups {
 }
 
 extension SignupProgress {
-    /// The name of the next step in the board of drafts and in the funnel.
+    /// The name of the next step, for the column `step` of the draft and for the statistics of completed steps
+    /// (``Funnel``); `review` if there is no next step.
     var step: String { next?.name.rawValue ?? "review" }
 }

@@ -5,7 +5,7 @@ extension Signups {
     ///
     /// - Parameters:
     ///   - until: the time until which the reason is stored, as SQL.
-    ///   - others: a query for the ids of other drafts whose belongings are also deleted.
+    ///   - others: a query for the ids of drafts that do not end, but whose rows in other tables are also deleted.
     func end(
         in table: SQL,
         where condition: SQL,
@@ -24,7 +24,7 @@ extension Signups {
         """
     }
 
-    /// An expression that stores the ids of the drafts whose belongings ``deleteBelongings`` deletes.
+    /// An expression that stores the ids of the drafts for ``deleteBelongings``.
     static func rememberEnded(_ ids: SQL) -> SQL {
         "set_config('signup.ended', ARRAY(\(ids))::text, true)"
     }
@@ -38,9 +38,10 @@ extension Signups {
         andMails: "\(mailsWithLinks) UNION ALL SELECT mail FROM proofs WHERE draft = ANY (\(ended))"
     )
 
-    /// Like ``deleteBelongings``, but keeps waiting mail with a code. The owner of the address needs the ticket in it.
-    /// Otherwise a stranger could use up the mail limits of the address, and keep the ticket from the owner by
-    /// cancelling each sign-up before its mail is sent.
+    /// Like ``deleteBelongings``, but keeps waiting mail with a code. Such a mail also contains a ``Ticket``, with
+    /// which the owner of the address gets another code even after strangers have used up the mail limits of the
+    /// address. If the mail were deleted, a stranger could use up these limits and cancel each sign-up before its mail
+    /// is sent, so that the owner would get no ticket.
     static let deleteBelongingsExceptCodes = deleteRows(andMails: mailsWithLinks)
 
     private static let mailsWithLinks: SQL = "SELECT mail FROM handoffs WHERE draft = ANY (\(ended))"

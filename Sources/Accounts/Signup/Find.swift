@@ -107,9 +107,9 @@ extension Signups {
 
     /// Returns the reason why a draft no longer exists.
     ///
-    /// The reaper stores the reason `expired` only for a draft that could live longer than a new sign-up, for example
-    /// because an operator extended it. For other expired drafts, the time in the id shows whether the draft can have
-    /// expired, and whether that is recent enough to report.
+    /// The task that erases expired drafts (``Reaper``) stores the reason `expired` only for a draft that could live
+    /// longer than a new sign-up, for example because an operator extended it. For other expired drafts, the time in
+    /// the id shows whether the draft can have expired, and whether that is recent enough to report.
     private func ending(of id: ID<Draft>, _ tokenHash: [UInt8]) async throws(FindError) -> FindError {
         let selectReason: SQL = "SELECT reason FROM endings WHERE token_hash = \(tokenHash) AND now() < until"
         return try await converting(to: FindError.database) { () throws(DatabaseError) in

@@ -123,7 +123,7 @@ extension Signups {
         return (context.values, SignupProgress(of: context).step)
     }
 
-    /// Counts an invalid link as the start of a sign-up, so that nobody can try many links.
+    /// Counts an invalid link against the rate limit of new sign-ups, so that a client cannot try many links.
     private func chargeInvalidLink() async throws(ResumeError) {
         let charges = charges(.starts, of: network)
         let exceeded = try await converting(to: ResumeError.database) { () throws(DatabaseError) in

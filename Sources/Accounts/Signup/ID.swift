@@ -1,7 +1,7 @@
 package import Foundation
 
-/// A time-ordered id (UUID version 7, RFC 9562 §5.7), typed by its owner: an `ID<Draft>` cannot be used as an
-/// `ID<Account>`.
+/// A time-ordered id (UUID version 7, RFC 9562 §5.7). `Owner` is the type that the id identifies, so an `ID<Draft>`
+/// cannot be used as an `ID<Account>`.
 package struct ID<Owner>: Hashable, Sendable, CustomStringConvertible {
     package let rawValue: UUID
 

@@ -26,8 +26,8 @@ package struct UnsealingError: Error {}
 /// which are stored or used as tokens and secrets; a key for pseudonyms in the log (HMAC-SHA-256); and, in version 2, a
 /// pepper for passwords.
 package struct KeyRing: Sendable {
-    /// The version of a key decides the format of everything that is encrypted with it. So once the ring has no v1 key,
-    /// an attacker who changes the database cannot make the service read a value in format v1.
+    /// The version of a key decides the format of everything that is encrypted with it. So once the key ring has no v1
+    /// key, an attacker who changes the database cannot make the service read a value in format v1.
     fileprivate enum Version: UInt8 {
         /// `id:base64`. A value is bound to the id of its row only, and passwords have no pepper.
         case v1 = 1
@@ -39,7 +39,8 @@ package struct KeyRing: Sendable {
         let id: [UInt8]
         let version: Version
         let sealing: SymmetricKey
-        /// HMAC-SHA-256 already keyed with `sealing`. A copy saves the two blocks of SHA-256 that keying takes.
+        /// HMAC-SHA-256 that is already keyed with `sealing`. Each use takes a copy, which saves the two blocks of
+        /// SHA-256 that keying computes.
         let sealingMAC: HMAC<SHA256>
         let digesting: SymmetricKey
         let naming: SymmetricKey
@@ -177,8 +178,9 @@ package struct KeyRing: Sendable {
     func digest(_ parts: [[UInt8]]) -> [UInt8] { Self.digest(parts, under: keys[0].digesting) }
 
     /// Returns the keyed digests for the first two keys. Rate limits count under both. A rotation appends the new key,
-    /// then moves it to the front, and a day later removes the old one. Between any two of these steps, all servers
-    /// have a common key among their first two, and every event counts under that key.
+    /// then moves it to the front, and a day later removes the old one. While the servers restart one by one for one of
+    /// these steps, those before and after the step have a common key among their first two, and every event counts
+    /// under this key.
     func limitDigests(_ parts: [[UInt8]]) -> [[UInt8]] {
         keys.prefix(2).map { Self.digest(parts, under: $0.digesting) }
     }
@@ -227,7 +229,7 @@ extension KeyRing.Key {
     /// as that of a 96-bit nonce among 2^32 values.
     ///
     /// This is HKDF-Expand (RFC 5869 §2.3) for 44 bytes, the first 32 of which are the key. `HKDF.expand` would key
-    /// HMAC again for each block, which was a twelfth of the work for a step.
+    /// HMAC again for each block, which takes a twelfth of the processor time of one step of a sign-up.
     fileprivate func keyOfValue(_ salt: [UInt8]) throws -> (key: SymmetricKey, nonce: AES.GCM.Nonce) {
         let info = Self.infoOfValue + salt
         func block(_ bytes: [UInt8]) -> HashedAuthenticationCode<SHA256> {

@@ -51,7 +51,7 @@ extension KeyRing {
         return opensSentinel(sealed) ? nil : mismatch(of: sealed)
     }
 
-    /// Whether no server has run on the database yet. The keys of the first server become the right keys.
+    /// Whether the database has no sentinel yet. Then the keys of the first server that starts become the right keys.
     package func isFirst(in database: Database) async throws(DatabaseError) -> Bool {
         try await database.read(Self.selectSentinel).isEmpty
     }

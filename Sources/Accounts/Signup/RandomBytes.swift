@@ -1,5 +1,5 @@
 extension [UInt8] {
-    /// Makes bytes that nobody can predict. Asks the kernel once for every eight bytes.
+    /// Makes unpredictable bytes. Asks the kernel once for every eight bytes.
     package static func random(count: Int) -> [UInt8] {
         var random = SystemRandomNumberGenerator()
         var bytes: [UInt8] = []

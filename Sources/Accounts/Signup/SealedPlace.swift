@@ -1,4 +1,5 @@
-/// The place in the database where an encrypted value is stored. The value can be decrypted only there.
+/// The place in the database where an encrypted value is stored. A value that a v2 key has encrypted can be decrypted
+/// only there. A value that a v1 key has encrypted is bound only to ``row``.
 package struct SealedPlace: Sendable {
     let table: String
     /// The primary key of the row.
@@ -10,8 +11,8 @@ package struct SealedPlace: Sendable {
         (self.table, self.row, self.columns) = (table, row, columns)
     }
 
-    /// The place of a draft's values at one revision. So nobody can put another token, or the values of another
-    /// revision, into the row.
+    /// The place of a draft's values at one revision. If an attacker puts another token hash, or the values of another
+    /// revision, into the row, the values cannot be decrypted with a v2 key.
     package static func draft(_ id: ID<Draft>, tokenHash: [UInt8], revision: Int) -> SealedPlace {
         SealedPlace(table: "drafts", row: id.bytes, columns: [tokenHash, revision.sqlBytes])
     }

@@ -1,4 +1,4 @@
-/// The progress of a draft: a pure function of the flow, the values and the proofs.
+/// The progress of a draft, computed from the flow, the values, the proofs and the present time.
 package struct SignupProgress: Sendable {
     package let states: [StepName: StepState]
     /// The steps of the flow that are not omitted.

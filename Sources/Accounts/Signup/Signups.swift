@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// Creates, changes and commits the drafts of one flow: of the sign-up, or of another flow such as the recovery. Each
-/// act has its own file: in this folder, or in the folder of the kind of field or of the change that it belongs to.
+/// act has its own file, in this folder, in a folder of `Kinds` or in `AccountFlows`.
 package struct Signups: Sendable {
     package private(set) var flow: Flow
     /// ``Flow/deadline`` of the flow, made once because each request needs it several times.

@@ -18,7 +18,7 @@ extension Signups {
     }
 
     /// Starts the sign-up of a form. If the form is sent again within an hour after it was made, returns the same
-    /// sign-up as long as that is open.
+    /// sign-up, if it is still open.
     ///
     /// - Parameter destination: as for ``start(in:for:)``.
     package func start(

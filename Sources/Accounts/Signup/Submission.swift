@@ -11,7 +11,7 @@ package struct Submission {
     /// changes, nothing is written.
     var repeatsGuess = false
     let completed: CompletedWork
-    /// Whether the draft keeps new recovery codes until the person confirms to have saved them.
+    /// Whether the draft keeps new recovery codes until the person confirms that they are saved.
     var keepsRecoveryCodes = false
 }
 
@@ -37,7 +37,8 @@ final class CompletedWork {
         return result
     }
 
-    /// Returns the result for that field and subject; runs `work` if there is none yet.
+    /// Returns the result for that field and subject; runs `work` if there is none yet. The subject tells the results
+    /// of one field apart, such as the hash of a new password and the comparison with a stored one.
     func once<Result: Sendable>(
         _ field: FieldName,
         _ subject: String = "",

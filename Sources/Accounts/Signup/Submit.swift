@@ -30,12 +30,13 @@ extension Signups {
     /// Replaces the answers of one step. If one answer is invalid, nothing changes.
     ///
     /// Two requests that submit different steps at the same time both succeed: a request that finds the draft changed
-    /// validates its answers again. A password is hashed only once, and a code is spent only once.
+    /// validates its answers again. Even then, a password is hashed only once, and an attempt on a code is counted only
+    /// once.
     ///
     /// - Parameters:
     ///   - revision: the revision that the client requires, if any.
     ///   - keepsRecoveryCodes: whether the draft keeps new recovery codes, for a page that shows them until the person
-    ///     confirms to have saved them.
+    ///     confirms that they are saved.
     package func submit(
         _ answers: Answers,
         to step: Step,
@@ -54,7 +55,7 @@ extension Signups {
         }
     }
 
-    /// Counts a step for the funnel only when it is answered for the first time.
+    /// Counts a step in the statistics of completed steps (``Funnel``) only when it is answered for the first time.
     private func count(_ step: Step, before: Draft, after: Draft) {
         let hasMoved = before.flow != flow.id
         let isFirst = after.values.answered.contains(step.name) && !before.values.hasSeen(step.name)
@@ -87,9 +88,9 @@ extension Signups {
     /// Calls `change` and writes its result. If another request has changed the draft meanwhile, repeats both with the
     /// new revision. If `change` returns nil, writes nothing.
     ///
-    /// Calls `change` for the first time before the turn of the request, because the call may take long, for example to
-    /// hash a password or to decode an image. Throws `contended` before that call if too many other requests act on the
-    /// draft or wait for it.
+    /// Calls `change` for the first time before the request waits for its turn on the draft (``DraftTurns``), because
+    /// the call may take long, for example to hash a password or to decode an image. Throws `contended` before that
+    /// call if too many other requests act on the draft or wait for it.
     ///
     /// - Parameter revision: the revision that the client requires, if any.
     func revise(
@@ -184,7 +185,8 @@ extension Signups {
         return submission.repeatsGuess && change.effects.isEmpty && change.values == draft.values ? nil : change
     }
 
-    /// Returns the refusals that are found by reading from the disk. Reads once for each submission.
+    /// Returns the refusals that need a read from disk, such as that of a breached password. Reads only once for each
+    /// submission, even if the write is retried.
     private func lookUp(
         _ inputs: [FieldName: any Sendable],
         of step: Step,
@@ -302,7 +304,7 @@ extension Step {
         answers.members.allSatisfy { field(named: $0.name)?.kind.isBlank($0.answer) ?? false }
     }
 
-    /// Sorts by the order of the fields, after the refusals of unknown fields.
+    /// Returns the refusals of unknown fields, and then the others in the order of the fields.
     fileprivate func sorted(_ refusals: [Refusal]) -> [Refusal] {
         refusals.filter { field(named: $0.field) == nil }
             + fields.flatMap { field in refusals.filter { $0.field == field.name } }

@@ -50,8 +50,8 @@ extension Token<Draft> {
     }
 }
 
-/// Identifies the client that opens a link: a random text that the client has chosen, or the page that asks whether to
-/// continue on this device.
+/// Identifies the client that opens a link. It is a random text that the client has chosen, or that this service has
+/// put into the page that asks whether to continue on this device.
 package struct LinkOpening: Sendable {
     fileprivate let bytes: [UInt8]
 

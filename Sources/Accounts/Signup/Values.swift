@@ -25,8 +25,8 @@ package struct Values: Sendable {
     /// The request of the application to which the person returns after the commit; nil if the person does not return
     /// to an application.
     package var authorization: DraftAuthorization?
-    /// The page of a host behind a proxy to which the person returns after the commit; nil if the person does not
-    /// return to such a page. The host may have been removed from the settings since.
+    /// The URL to which the person returns after the commit, on one of the hosts in the setting `FORWARD_AUTH_HOSTS`;
+    /// nil if the person does not return to such a URL. The host may have been removed from the setting since.
     package var returnURL: String?
 
     /// An account that a draft will change.
