@@ -18,8 +18,8 @@ package struct AccountSession: Sendable {
     package let now: Date
     let tokenHash: [UInt8]
 
-    /// Whether the session was not used for too long. A session with two factors must then be confirmed by a password.
-    /// A session with one factor has ended.
+    /// Whether the last use of the session is too long ago. Then a session with two factors must be confirmed with the
+    /// password, and a session with one factor has ended.
     package var isIdle: Bool { idleExpiresAt <= now }
 }
 
@@ -80,7 +80,8 @@ package struct SessionClient: Sendable {
 }
 
 extension AccountSession {
-    /// The columns of a session `session` of the account `accounts`, in the order of ``init(_:)``.
+    /// The columns of a session and its account, in the order of ``init(_:)``. The query must name the session
+    /// `session` and the account `accounts`.
     static let columns: SQL = """
         session.id, session.token_hash, assurance, methods, is_kept, auth_time, session.created_at, last_seen_at, ends_at,
         least(last_seen_at + idle_after, ends_at), now(), accounts.id, email, email_proved_at IS NOT NULL, username,

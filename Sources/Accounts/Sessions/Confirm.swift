@@ -16,8 +16,8 @@ extension AccountSession {
 }
 
 extension Sessions {
-    /// Confirms a session: updates the time of the last proof, and gives the session a new token. A password makes an
-    /// idle session usable again. A second factor turns a session with one factor into one with two.
+    /// Confirms a session: records that the person has just proved who they are, and gives the session a new token. A
+    /// password makes an idle session usable again. A second factor turns a session with one factor into one with two.
     ///
     /// Throws `refused` for a wrong password or code, `idle` for a second factor in an idle session, and `noSession` if
     /// the session has ended. After ``AccountSession/maximumFailures`` failed attempts in a row, the next attempt ends

@@ -3,7 +3,7 @@ struct FailureCount: Sendable {
     /// Keyed digests that identify the count: one for each of the first two keys of the key ring.
     let subjects: [[UInt8]]
     let maximum: Int
-    /// The time after the latest failure after which the count begins again.
+    /// The count begins again if this time passes without a failure.
     let memory: Duration
 }
 
@@ -13,7 +13,7 @@ struct FailureCount: Sendable {
 /// Guesses of passwords and mailed codes are counted by the typed address or username, not by the account, because an
 /// address or username without an account must behave like one with an account. An account has at most one address and
 /// one username, so unknown devices have at most 100 guesses at its password in a row (NIST SP 800-63B-4 §3.2.2). After
-/// the removal of a lost authenticator, they have none (``Operator/removeAuthenticator(of:)``).
+/// an operator has removed a lost authenticator, unknown devices have no guess (``Operator/removeAuthenticator(of:)``).
 struct FailureCounts: Sendable {
     /// The failures on all devices that the account does not know, or on all devices if the guess is a mailed code or
     /// part of a recovery.
@@ -44,8 +44,8 @@ extension Signups {
     }
 
     /// Returns statements that count one failure. If a count exceeds its maximum, ``hasTooManyFailures`` is true for
-    /// the rest of the transaction. If the count of the network exceeds its maximum, the failure does not add to the
-    /// count of all strangers.
+    /// the rest of the transaction. If ``FailureCounts/ofNetwork`` exceeds its maximum, the failure does not add to
+    /// ``FailureCounts/ofStrangers``.
     ///
     /// - Parameters:
     ///   - isKnown: whether the account knows the device.
@@ -75,8 +75,8 @@ extension Signups {
     /// Returns the limit that the failure has exceeded; nil if there is none.
     ///
     /// - Parameters:
-    ///   - network: the result of the statement that counts the failure in the network.
-    ///   - strangers: the result of the next statement, which counts the failure of all strangers.
+    ///   - network: the result of the statement that counts the failure in ``FailureCounts/ofNetwork``.
+    ///   - strangers: the result of the next statement, which counts the failure in ``FailureCounts/ofStrangers``.
     func exceeded(
         _ counts: FailureCounts,
         _ network: Rows,
@@ -95,9 +95,9 @@ extension Signups {
     /// Whether an earlier statement of the transaction has counted a failure above a maximum.
     static let hasTooManyFailures: SQL = flag("too_many_failures")
 
-    /// Returns statements to run after a right answer. If the account knows the device, they delete the count of the
-    /// device. Otherwise they delete the count of the network, and subtract this guess from the count of all strangers,
-    /// whose other failures stay.
+    /// Returns statements to run after a right answer. If the account knows the device, they delete
+    /// ``FailureCounts/ofDevice``. Otherwise they delete ``FailureCounts/ofNetwork``, and subtract only this guess from
+    /// ``FailureCounts/ofStrangers``.
     func forgive(_ counts: FailureCounts, isKnown: Bool, when condition: SQL) -> [SQL] {
         let ended = isKnown ? counts.ofDevice?.subjects ?? [] : counts.ofNetwork.subjects
         return [

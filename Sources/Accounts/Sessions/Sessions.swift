@@ -1,11 +1,11 @@
 package import Logging
 
-/// Signs people in and out, and lets them change their accounts. Each act is a file in this folder, in
+/// Signs people in and out, and lets them change their accounts. Each act has its own file, in this folder, in
 /// `AccountChanges` or in `AccountFlows`.
 package struct Sessions: Sendable {
     package let signups: Signups
-    /// The hash with which a password is compared if there is no account, or if this server cannot check the account's
-    /// hash. The comparison takes as long as with any hash that this service made.
+    /// The hash with which a password is compared if there is no account, or if the account has no hash that this
+    /// server can check. The comparison takes as long as with a hash of the present settings.
     let dummyHash: StoredPassword
     /// The minimum duration of a failed sign-in. It should be longer than the comparison of a password with any hash
     /// that this service made.

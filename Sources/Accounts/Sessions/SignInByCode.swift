@@ -6,8 +6,8 @@ internal import Foundation
 extension Sessions {
     /// Mails a code to the account with that identifier.
     ///
-    /// For an identifier without an account that has an address and is not disabled, no mail is sent and every code is
-    /// wrong; everything else is the same.
+    /// If no account has the identifier, or the account is disabled or has no address, no mail is sent and every code
+    /// is wrong. Everything else is the same.
     ///
     /// - Parameter replaced: the present session of this client, which ends.
     package func mailCode(
@@ -55,8 +55,8 @@ extension Sessions {
 
     /// Returns the limits of the mail. They are counted by the typed identifier, and separately from the limits of
     /// sign-ups. If a username shared the counts of an address, they would tell whether both belong to one account. If
-    /// a sign-in shared the counts of sign-ups, a stranger could use them up by sign-ups, whose mails bring the owner
-    /// of the address no ticket for a sign-in.
+    /// a sign-in shared the counts of sign-ups, a stranger could use them up by sign-ups. The mails of sign-ups contain
+    /// no ``Ticket`` for a sign-in, so the owner of the address could then get no code.
     private func mailCharges(to identifier: SignInIdentifier) -> [Charge] {
         let (typed, site) = (identifier.bytes, signups.network.site.prefix)
         return [

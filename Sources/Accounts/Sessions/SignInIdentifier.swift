@@ -11,7 +11,8 @@ package struct SignInIdentifier: Sendable {
         if let address = EmailAddress(text) {
             (kind, value, self.address) = (EmailField.name, address.rawValue, address)
         } else {
-            // Only a text in ASCII is lowercased, as in ``UsernameField``.
+            // Lowercases the text only if it is ASCII, because ``UsernameField`` accepts only ASCII. The Kelvin sign
+            // (U+212A), for example, would become the letter k.
             let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
             (kind, value, address) = (UsernameField.name, isASCII ? text.lowercased() : text, nil)
         }
