@@ -12,7 +12,7 @@ package struct AuthorizationRequest: Hashable, Sendable {
     /// The PKCE code challenge, made with the method S256.
     let challenge: String
     package private(set) var prompts: Set<Prompt>
-    /// The maximum age of the person's last proof, in seconds (`max_age`); nil for any age.
+    /// The maximum time in seconds since the person last proved who they are (`max_age`); nil for no maximum.
     let maxAge: Int?
     package let loginHint: String?
     /// The tag of the first language of `ui_locales` that the flow has; nil if it has none of the first 32
@@ -23,9 +23,10 @@ package struct AuthorizationRequest: Hashable, Sendable {
     package private(set) var madeAt: Date
     /// Whether the person has created an account for the request.
     private(set) var isAnsweredBySignUp = false
-    /// The session whose account the person has chosen for the request, on the page that asks or by signing in for the
-    /// request; nil without a choice. A session that has begun for another purpose is no choice: a program on the
-    /// device may send its request when such a session exists.
+    /// The session whose account the person has chosen for the request, on the page that asks which account to use, or
+    /// by signing in for the request; nil if the person has not chosen. A session that the person has begun for another
+    /// purpose does not count as a choice, because any program on the device may send a request while such a session
+    /// exists.
     private(set) var chosen: ID<AccountSession>?
     /// The account of the `id_token_hint`, which is the only one that can answer the request; nil for any account.
     private(set) var expected: ID<Account>?
@@ -75,8 +76,8 @@ package struct AuthorizationRequest: Hashable, Sendable {
 
     package static let scopes = ["openid", "profile", "email", "offline_access"]
 
-    /// The maximum age of a request in a ticket, in seconds since ``madeAt``. A request in a draft is stored as long as
-    /// the draft.
+    /// The maximum age of a request in a ticket (``ticket(_:)``), in seconds since ``madeAt``. A request in a draft is
+    /// stored as long as the draft.
     static let lifetime = 3600.0
 }
 

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What happens next to an authorization request.
+/// The next step for an authorization request.
 package enum AuthorizationStep: Hashable, Sendable {
     /// The browser goes back to the application, to this URI.
     case redirect(String)
@@ -114,7 +114,8 @@ extension Provider {
         application(request.application)?.isPublic == true && !request.redirectURI.hasPrefix("https:")
     }
 
-    /// The time for which a proof after the request counts as given for the request, in seconds.
+    /// The age in seconds up to which a proof of identity that is newer than the request counts as given for the
+    /// request.
     private static let recent = 600.0
 
     /// Stores and returns a new code; nil if the session has ended or has a new token since it was read.
@@ -129,7 +130,8 @@ extension Provider {
         return rows[0].isEmpty ? nil : code.text
     }
 
-    /// The statement returns a row unless the session has ended or has a new token.
+    /// Returns the statement that stores the grant and the code. The statement returns a row unless the session has
+    /// ended or has a new token.
     private func insert(_ code: Token<Authorization>, for request: AuthorizationRequest, _ session: AccountSession)
         -> SQL
     {
@@ -148,9 +150,9 @@ extension Provider {
         """
     }
 
-    /// Ends the oldest authorizations of the grant beyond ``Authorization/maximumUnused`` with unused codes and
-    /// ``Authorization/maximum`` with used ones, so that an application that repeats its request again and again does
-    /// not fill the table.
+    /// Returns the statement that keeps the newest ``Authorization/maximumUnused`` authorizations of the grant with an
+    /// unused code and the newest ``Authorization/maximum`` with a used code, and deletes the others. Otherwise an
+    /// application that repeats its request again and again would fill the table.
     private static func endExcess(of id: ID<Authorization>) -> SQL {
         """
         WITH held AS (

@@ -1,4 +1,4 @@
-/// The OpenID provider: tells applications who has signed in. Each act is a file in this folder.
+/// The OpenID provider: tells applications who has signed in. Each act has its own file in this folder.
 package struct Provider: Sendable {
     package let sessions: Sessions
     package let registry: ApplicationRegistry

@@ -84,7 +84,7 @@ extension Provider {
     }
 
     /// Returns the claims of an access token (RFC 9068 §2.2). The `jti` begins with the id of the authorization, by
-    /// which ``active(_:)`` checks whether the token is still good.
+    /// which ``active(_:)`` checks whether the token is still valid.
     private func accessClaims(
         of live: LiveAuthorization,
         for application: Application,
