@@ -15,8 +15,8 @@ package struct VerifiedJWT: Sendable {
     }
 }
 
-/// A signed token in the compact form (RFC 7515 §7.1). It accepts only what this service writes, because the service
-/// reads only its own tokens.
+/// A signed token in the compact form (RFC 7515 §7.1). The initializer accepts only a text of the form that this
+/// service writes, because the service reads only its own tokens.
 struct JWT {
     let algorithm: SigningAlgorithm
     let kid: String

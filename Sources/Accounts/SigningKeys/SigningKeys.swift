@@ -99,8 +99,8 @@ package final class SigningKeys: Sendable {
         return verified
     }
 
-    /// Returns the claims of a token whose key the service does not have, for example because the key is deleted.
-    /// Nobody can verify them, so anyone may have written them. Returns nil for any other text.
+    /// Returns the claims of a token whose key the service does not have, for example because the key is deleted. The
+    /// service cannot verify the claims, so anyone may have written them. Returns nil for any other text.
     func unverified(_ text: String, type: JWTType) async throws(SigningError) -> JSON? {
         guard let token = JWT(text, type: type), let claims = token.claims(type: type) else { return nil }
         return try await keys(olderThan: Self.maximumAge).verifying[token.kid] == nil ? claims : nil
