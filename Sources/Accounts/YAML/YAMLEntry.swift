@@ -10,7 +10,8 @@ package struct YAMLEntry {
     private var languages: [Language]
     /// The languages that a text may have.
     private var known: [Language]
-    /// The texts that are missing in a language of `TEXTS_FILE`, in all entries of this YAML file that were read so far.
+    /// The texts that are missing in a language of `TEXTS_FILE`, in all entries of this YAML file that were read so
+    /// far.
     private(set) var gaps = TextGaps()
     private(set) var mistakes = YAMLMistakes()
     private let values: [String: Node]
@@ -144,10 +145,10 @@ package struct YAMLEntry {
     }
 
     /// Reads one text for each language of the flow. If the flow has one language, the value may be the text itself. If
-    /// the text in a language is missing, `TEXTS_FILE` may translate the English text or, if there is none, the text in
-    /// the first language. If `TEXTS_FILE` has added the language but does not translate this text, pages show it
-    /// untranslated. Throws if a built-in language has neither a text nor a translation, or if there is no untranslated
-    /// text either.
+    /// the text in a language is missing, `TEXTS_FILE` may translate the original: the English text or, if there is
+    /// none, the text in the first language. If `TEXTS_FILE` has added the language but does not translate the
+    /// original, pages show the original. Throws if a built-in language has neither a text nor a translation, or if
+    /// there is no original.
     ///
     /// - Parameter allowsLineBreaks: whether a text may have several lines.
     package mutating func texts(
