@@ -66,10 +66,10 @@ package final class HashingPool: Sendable {
 
     /// Hashes a password on a worker.
     ///
-    /// Throws `busy` immediately if the estimated wait is too long, or if the queue is full and no network with more
-    /// passwords gives up a place. Throws `busy` later if the full queue gives the place to a network with fewer
-    /// passwords, or at the deadline of the request. If a worker is hashing the password at the deadline, the worker
-    /// finishes, and the hash is dropped.
+    /// Throws `busy` immediately if the estimated wait is too long, or if the queue is full and no other network has so
+    /// many passwords in it that one of them must give up its place. Throws `busy` later if this password must give up
+    /// its place to a network with fewer passwords, or at the deadline of the request. If a worker is hashing the
+    /// password at the deadline, the worker finishes, and the hash is dropped.
     ///
     /// If the task is cancelled while the password waits, throws `cancelled` immediately. If a worker is hashing the
     /// password, returns the hash.

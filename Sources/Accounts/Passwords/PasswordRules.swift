@@ -1,5 +1,5 @@
-/// The rules for passwords: a minimum length, and no password that is easy to guess. There are no composition rules
-/// (NIST SP 800-63B).
+/// The rules for passwords: a minimum and a maximum length, and no password that is easy to guess. There are no
+/// composition rules (NIST SP 800-63B).
 package struct PasswordRules: Sendable {
     /// The minimum length in Unicode scalars after normalisation.
     package let minimum: Int
@@ -50,7 +50,7 @@ package struct PasswordRules: Sendable {
 
     /// Returns all reasons to refuse a canonical password; empty if it is acceptable.
     ///
-    /// The words and the blocklist are compared with the whole password, regardless of case.
+    /// The whole password is compared with each word of `context`. This comparison and the ``Blocklist`` ignore case.
     ///
     /// - Parameter context: words of this person and this service that the password must not equal: the address, its
     ///   local part, the username, and the name of the service.

@@ -1,8 +1,8 @@
-/// A secret input of Argon2id that is derived from a key of the ring and is not in the database. Without the pepper,
-/// nobody can search for the password of a stolen hash (NIST SP 800-63B-4 §3.1.1.2).
+/// A secret input of Argon2id that is derived from a key of the ``KeyRing`` and is not in the database. Without the
+/// pepper, an attacker cannot search for the password of a stolen hash (NIST SP 800-63B-4 §3.1.1.2).
 package struct Pepper: Sendable {
-    /// Identifies the pepper. The PHC string of a hash contains it as `keyid`. The id is derived from the key of the
-    /// ring, so another key with the same name has a pepper with another id.
+    /// Identifies the pepper. The PHC string of a hash contains it as `keyid`. The id is derived from the secret of the
+    /// key. If another key takes over the same name in `ACCOUNTS_KEYS`, its pepper has another id.
     let id: [UInt8]
     let key: [UInt8]
 }
@@ -20,7 +20,7 @@ extension KeyRing: CustomStringConvertible, CustomReflectable {
 
 extension KeyRing {
     /// The pepper with which the hash was computed; nil if it was computed without one. Throws `unknownPepper` if the
-    /// ring lacks the key of the pepper. Without this key, this server cannot compare a password with the hash.
+    /// key ring lacks the key of the pepper. Without this key, this server cannot compare a password with the hash.
     package func pepper(of phc: PHCString) throws(HashingError) -> Pepper? {
         guard let id = phc.keyID else { return nil }
         guard let pepper = peppers.first(where: { $0.id == id }) else { throw .unknownPepper }
