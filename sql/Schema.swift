@@ -15,10 +15,11 @@ package enum Schema {
         }
     }
 
-    /// In the order in which they are applied. Each is applied once, so it stays as it is after its release.
+    /// The migrations, in the order in which they are applied. Each is applied only once, so its file must not change
+    /// after its release.
     ///
-    /// A migration is compatible if the version before it neither fails nor writes wrong data on the new schema. Examples
-    /// are a new table, and a new column that is nullable or has a default.
+    /// A migration is compatible if the version before it neither fails nor writes wrong data on the new schema.
+    /// Examples are a new table, and a new column that is nullable or has a default.
     package static let migrations = [
         Script("0001-signups", PackageResources._001_signups_sql),
         Script("0002-accounts", PackageResources._002_accounts_sql),
@@ -44,10 +45,12 @@ package enum Schema {
         Script("0022-audit-reasons", PackageResources._022_audit_reasons_sql, isCompatible: true),
     ]
 
-    /// SQL functions, each in a file of its name with all its overloads. A function stands after those that it calls. Each
-    /// is applied again whenever its file has changed, so it says `CREATE OR REPLACE`.
+    /// The SQL functions. Each file has the name of its function and contains all overloads of it. A function comes
+    /// after the functions that it calls. A file is applied again whenever it has changed, so it uses
+    /// `CREATE OR REPLACE`.
     ///
-    /// The version before a change must be able to call the new text; otherwise the function gets a new name.
+    /// Servers of the version before a change must be able to call the changed function. If they cannot, the changed
+    /// function needs a new name.
     package static let functions = [
         Script("draft_id_floor", PackageResources.draft_id_floor_sql),
         Script("create_draft_partition", PackageResources.create_draft_partition_sql),
@@ -84,7 +87,7 @@ package enum Schema {
         Script("grant_to_roles", PackageResources.grant_to_roles_sql),
     ]
 
-    /// Grows with each change of the functions, so that an older program does not replace newer functions. A test
-    /// compares it with the files.
+    /// The version of the functions. Each change of a function increases it, so that an older program does not replace
+    /// newer functions. A test compares it with the files.
     package static let functionsVersion = 12
 }
