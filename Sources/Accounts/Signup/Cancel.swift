@@ -8,8 +8,8 @@ package enum CancelError: Error {
 
 extension Signups {
     /// Ends the draft immediately: deletes its row and what belongs to it, such as proofs and leases
-    /// (``deleteBelongingsExceptCodes``). Keeps waiting mail with a code and waiting notices to owners of accounts.
-    /// Stores the hash of the token with the reason `cancelled`.
+    /// (``deleteBelongingsExceptCodes``). Does not delete mail with a code, or notices to owners of accounts, that
+    /// still waits for delivery. Stores the hash of the token with the reason `cancelled`.
     ///
     /// - Parameter revision: the revision that the client requires, if any.
     package func cancel(_ draft: Draft, at revision: Int? = nil) async throws(CancelError) {

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// One sign-up, or a draft of another flow such as a recovery, at one revision. It may be committed.
+/// One sign-up, or a draft of another flow such as a recovery, at one revision. The draft may already be committed.
 package struct Draft: Sendable {
     package let id: ID<Draft>
     /// The id of the flow with which the draft was started or last changed, such as `default@1`.

@@ -89,7 +89,7 @@ extension Signups {
                 return (draft, token)
             }
             // The draft has moved, so the answer should arrive even if the deadline is near. If this read fails, the
-            // next one gives the reason.
+            // next read gives the reason.
             if let draft = await draftIfReadable(token) { return (draft, token) }
             do throws(FindError) { return (try await find(token), token) } catch { throw .find(error) }
         }

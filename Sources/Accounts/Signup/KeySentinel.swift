@@ -45,7 +45,8 @@ extension KeyRing {
         return opensSentinel(sealed) ? nil : mismatch(of: sealed)
     }
 
-    /// The same check for commands, which never insert a sentinel. Returns nil also if the database has no sentinel.
+    /// Like ``mismatch(with:)``, but for commands, which never insert a sentinel. Returns nil also if the database has
+    /// no sentinel.
     package func mismatch(withServersOf database: Database) async throws(DatabaseError) -> KeyMismatch? {
         guard let sealed = try await database.read(Self.selectSentinel).first?.decode([UInt8].self) else { return nil }
         return opensSentinel(sealed) ? nil : mismatch(of: sealed)
