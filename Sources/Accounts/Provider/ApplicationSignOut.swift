@@ -5,13 +5,14 @@ package struct SignOutRequest: Hashable, Sendable {
     /// The registered `post_logout_redirect_uri`, with the `state` of the request, to which the browser goes
     /// afterwards; nil if the request has none.
     package let target: String?
-    /// The grant that the `id_token_hint` names; nil if the request has no hint, or nobody can verify it any more.
+    /// The grant that the `id_token_hint` names; nil if the request has no hint, or the service cannot verify the hint
+    /// any more.
     let grant: ID<Grant>?
 }
 
 extension Provider {
     /// Reads the request. An expired `id_token_hint` is valid, because it only tells which session is meant. If the key
-    /// that signed the hint is deleted, the hint tells only the application, as `client_id` does.
+    /// that signed the hint is deleted, only the application in the hint is used, like `client_id`.
     ///
     /// Throws `invalid_request` if the hint is not an ID token of this service for the `client_id`, or if the
     /// `post_logout_redirect_uri` is not registered for the application.

@@ -18,8 +18,8 @@ package struct AuthorizationRequest: Hashable, Sendable {
     /// The tag of the first language of `ui_locales` that the flow has; nil if it has none of the first 32
     /// (``Provider/language(of:)``).
     let locale: String?
-    /// When a browser brought the request, by the clock of the database (``Provider/dated(_:_:)``). After a sign-up for
-    /// the request, it is the time of that sign-up; after a recovery, the beginning of the new session.
+    /// The time when a browser brought the request, by the clock of the database (``Provider/dated(_:_:)``). After a
+    /// sign-up for the request, it is the time of that sign-up; after a recovery, the beginning of the new session.
     package private(set) var madeAt: Date
     /// Whether the person has created an account for the request.
     private(set) var isAnsweredBySignUp = false
@@ -31,7 +31,7 @@ package struct AuthorizationRequest: Hashable, Sendable {
     /// The account of the `id_token_hint`, which is the only one that can answer the request; nil for any account.
     private(set) var expected: ID<Account>?
     /// Whether only a session that begins after the request can answer it, because the signing key of the
-    /// `id_token_hint` is deleted and nobody can verify the hint.
+    /// `id_token_hint` is deleted and the service cannot verify the hint.
     private(set) var needsNewSession = false
 
     /// Returns a copy that was made at the given time.

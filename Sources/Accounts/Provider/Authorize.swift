@@ -7,7 +7,7 @@ package enum AuthorizationStep: Hashable, Sendable {
     /// First the person signs in.
     case signIn
     /// First the person signs in again, because the session belongs to another account than the application expects, or
-    /// because nobody can verify which account the application expects.
+    /// because the service cannot verify which account the application expects.
     case signInAnew
     /// First the person proves again who they are.
     case confirm

@@ -57,7 +57,7 @@ extension Draft {
             )
     }
 
-    /// The id of the application whose request the draft contains, also if another device brought it; nil if there is
-    /// none.
+    /// The id of the application whose request the draft contains, even if the draft has moved to another device since;
+    /// nil if there is none.
     package var application: String? { values.authorization?.request.application }
 }

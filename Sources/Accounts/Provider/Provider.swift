@@ -111,7 +111,7 @@ extension Provider {
         request.locale.flatMap { sessions.flow.languages[$0] }
     }
 
-    /// Encrypts the URL to which a form leads, so that nobody can put another URL into the form.
+    /// Encrypts the URL to which a form leads, so that a client cannot put another URL into the form.
     package func seal(target: String) -> String { keys.seal(Array(target.utf8), for: Self.target).base64URL }
 
     package func open(target: String) -> String? {

@@ -2,8 +2,8 @@ internal import Crypto
 internal import Foundation
 
 /// A refresh token: the id of its authorization, its number, and a keyed digest of the number and the nonce of the
-/// authorization, as 72 characters of base64url. The service computes it from its keys. So it can give the same token
-/// again to a repeated request, and a stranger who reads the database cannot compute one.
+/// authorization, as 72 characters of base64url. The service computes the token from its keys. So it can give the same
+/// token again to a repeated request, and a stranger who reads the database cannot compute a token.
 struct RefreshToken: Sendable {
     let authorization: ID<Authorization>
     let number: Int
