@@ -1,8 +1,8 @@
 import Accounts
 import Foundation
 
-/// The state of the board and its reaction to keys. It uses neither the terminal nor the database: a key that needs
-/// them returns an action.
+/// The state of the board and its reaction to keys. It uses neither the terminal nor the database: for a key that needs
+/// one of them, ``handle(_:)`` returns an action.
 struct BoardScreen {
     /// An action that the caller must perform after a key.
     enum Action: Equatable {
@@ -48,7 +48,7 @@ struct BoardScreen {
     private var updatedAt: Date
     private var filter = ""
     private var isTypingFilter = false
-    /// The texts that cover the board, the one on the screen last.
+    /// The texts that cover the board. The last text is on the screen.
     private var pages: [Page] = []
     private var question: Question?
     private var column = 0
@@ -247,9 +247,9 @@ struct BoardScreen {
         return [page.draft == nil ? "Esc back, ↑↓ scroll" : "Esc back, ↑↓ scroll, x delete, e extend, ? keys"]
     }
 
-    /// The number of sign-ups, and the counts of the columns that do not fit on the screen. While a text that does not
-    /// fit covers the board, says which of its lines are on the screen instead. If the latest update failed, begins
-    /// with the time of the latest successful update.
+    /// The number of sign-ups, and the counts of the columns that do not fit on the screen. If a text covers the board
+    /// and is longer than the screen, the header instead says which lines of the text are on the screen. If the latest
+    /// update failed, the header begins with the time of the latest successful update.
     private var header: String {
         let time = updateError == nil ? "" : "not updated since \(updatedAt.timeOfDay): "
         if !pages.isEmpty {

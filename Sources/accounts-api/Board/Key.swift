@@ -10,14 +10,15 @@ enum Key: Hashable, Sendable {
 struct KeyReader {
     private var rest: [UInt8] = []
 
-    /// The sequences after `ESC [` or `ESC O` of xterm and, for Home and End, of the Linux console and rxvt.
+    /// The keys by the bytes that follow `ESC [` or `ESC O`: the sequences of xterm and, for Home and End, also those
+    /// of the Linux console and rxvt.
     private static let sequences: [String: Key] = [
         "A": .up, "B": .down, "C": .right, "D": .left, "H": .home, "F": .end, "1~": .home, "7~": .home, "4~": .end,
         "8~": .end, "5~": .pageUp, "6~": .pageDown,
     ]
 
-    /// Whether the latest bytes are not yet a key: an unfinished sequence, or an escape, which is either a key or the
-    /// start of a sequence.
+    /// Whether the latest bytes may be incomplete: they are an unfinished sequence, or an escape, which is either a key
+    /// or the start of a sequence.
     var isPending: Bool { !rest.isEmpty }
 
     /// Returns a pending escape as a key, and drops an unfinished sequence. Call this when no further byte has
@@ -27,7 +28,8 @@ struct KeyReader {
         return rest == [0x1B] ? .escape : nil
     }
 
-    /// Converts bytes to keys. An arrow is three bytes, which may arrive in separate reads.
+    /// Converts bytes to keys. The bytes of one key, such as the three bytes of an arrow key, may come in several
+    /// calls.
     mutating func read(_ bytes: [UInt8]) -> [Key] {
         var keys: [Key] = []
         rest += bytes
@@ -35,8 +37,8 @@ struct KeyReader {
             switch first {
             case 0x1B where rest.count == 1: return keys
             case 0x1B where rest[1] == UInt8(ascii: "[") || rest[1] == UInt8(ascii: "O"):
-                // The reader drops all other sequences. Those of the function keys of the Linux console begin with a
-                // second bracket.
+                // A sequence that is not in `sequences` is dropped. The sequences of the function keys of the Linux
+                // console have a second bracket after the first one.
                 let start = rest.dropFirst(2).first == UInt8(ascii: "[") ? 3 : 2
                 guard let end = rest.dropFirst(start).firstIndex(where: { !(0x20...0x3F).contains($0) }) else {
                     return keys

@@ -32,7 +32,7 @@ final class LiveTerminal: Sendable {
         tcsetattr(STDIN_FILENO, TCSANOW, &settings)
     }
 
-    /// Replaces the screen in one synchronized write, so that nothing flickers.
+    /// Replaces the screen in one synchronized update (terminal mode 2026), so that nothing flickers.
     func draw(_ lines: [String]) {
         let text = lines.map { "\($0)\u{1B}[K" }.joined(separator: "\r\n")
         Self.write("\u{1B}[?2026h\u{1B}[H\(text)\u{1B}[J\u{1B}[?2026l")
