@@ -3,7 +3,7 @@ import Logging
 
 /// A value that the operator can set: by a flag, an environment variable, or a file.
 ///
-/// The flag, the reading, the validation, the command-line help and docs/configuration.md are made from it.
+/// This definition is the source of the flag, the validation, the command-line help and docs/configuration.md.
 struct Setting<Value: Sendable>: AnySetting {
     /// The value of a setting that the operator does not set.
     enum Default: Sendable {
@@ -31,8 +31,8 @@ struct Setting<Value: Sendable>: AnySetting {
     ///   - name: the environment variable, such as `LISTEN`.
     ///   - hasFlag: false if the whole value is a secret, because other users of the machine can read flags.
     ///   - meaning: a description with the unit of the value, for the documentation and the help.
-    ///   - mask: returns a text without the secrets that it contains; nil if the text contains none, or if it is a
-    ///     secret as a whole.
+    ///   - mask: removes the secrets from the text of a value. Pass nil if the text contains no secret, or if the whole
+    ///     text is a secret.
     ///   - parse: reads and validates a text. If it throws ``SettingMistakes``, these are the error messages. For any
     ///     other error, the message is the name of the setting and the error.
     init(
@@ -143,8 +143,8 @@ extension AnySetting {
 /// All errors in the settings. The description has one line for each.
 struct SettingMistakes: Error, CustomStringConvertible {
     let all: [String]
-    /// The errors that may be gone at the next attempt: a file cannot be read, another program has a port, or the
-    /// machine does not have an address yet.
+    /// The errors that may be gone at the next attempt: the file with the value of a setting cannot be read, another
+    /// program has a port, or the machine does not have an address yet.
     var temporary: [String] = []
 
     /// Whether the same settings may be accepted at the next attempt.

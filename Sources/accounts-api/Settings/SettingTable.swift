@@ -332,8 +332,8 @@ struct InvalidSettingText: Error {
     /// A description of valid texts, such as "a whole number from 1 to 60".
     let expected: String
 
-    /// The error message. It does not quote a text that may contain a secret: the content of a file, or a URL with a
-    /// user or password.
+    /// The error message. Does not quote a text of more than 80 characters, or a text that may contain a secret: the
+    /// content of a file, or a URL with a user or password.
     func message(isFromFile: Bool) -> String {
         let isQuoted = !isFromFile && text.count <= 80 && !(text.contains("//") && text.contains("@"))
         return isQuoted ? "\"\(text.printable)\" is invalid; use \(expected)" : "invalid; use \(expected)"
@@ -381,8 +381,9 @@ private func withoutCredentials(_ text: String) -> String {
     return text.contains("@") ? server.url.replacing("://", with: "://•••@", maxReplacements: 1) : server.url
 }
 
-/// Reads the flow file, which may have texts in the languages of the texts file. So if the texts file has mistakes, the
-/// only mistake of the flow file that is reported is that it cannot be read.
+/// Reads the flow file, which may have texts in the languages of the texts file. If the texts file has mistakes, the
+/// flow file cannot be validated. Then throws the mistakes of the texts file, or an error if the flow file cannot be
+/// read.
 @Sendable
 private func flowFile(_ path: String, _ source: SettingSource) throws -> Flow {
     let languages: [Language]

@@ -88,8 +88,8 @@ struct HashingSettings: Sendable {
 }
 
 extension Argon2Parameters {
-    /// Returns the reasons why these parameters are refused: they are too weak, or the hashes of all workers together
-    /// leave none of the memory that this process may use.
+    /// Returns the reasons why these parameters are refused: they are too weak, or all workers together need at least
+    /// all the memory that this process may use.
     fileprivate func mistakes(workers: Int) -> [String] {
         var mistakes: [String] = []
         if !meetsFloor {
