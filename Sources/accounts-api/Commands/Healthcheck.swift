@@ -52,7 +52,7 @@ struct Healthcheck: AsyncParsableCommand {
         let size = socklen_t(MemoryLayout<timeval>.size)
         setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
         setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
-        // The server accepts any name as `Host`. An IPv6 address would need brackets.
+        // The server accepts any name as `Host`. `localhost` needs no brackets, as an IPv6 address would.
         let request = "GET /health/\(check) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
         var answer = [UInt8](repeating: 0, count: 64)
         guard connect(connection, address.ai_addr, address.ai_addrlen) == 0,

@@ -35,7 +35,7 @@ struct IDOrName<Item>: Sendable {
             if count > 1 { throw Refused.ambiguous(text, count, items) }
             if let first { return first }
         }
-        // A username may look like the first digits of an id.
+        // Digits with which no id begins may be a username.
         try admin.checkName()
         return try await search(SignInIdentifier(text.contains("@") ? try emailAddress(text).rawValue : text))
     }

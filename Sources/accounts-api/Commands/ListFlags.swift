@@ -43,7 +43,7 @@ struct NameList: ExpressibleByArgument, Sendable {
     /// Returns the items with the names of this list, in the order of the names.
     ///
     /// - Parameters:
-    ///   - noun: what an item is, such as "column".
+    ///   - noun: the noun for an item in the error message, such as "column".
     ///   - name: returns the name of an item.
     fileprivate func choose<Item>(from items: [Item], _ noun: String, named name: (Item) -> String) throws -> [Item] {
         try names.map { wanted in

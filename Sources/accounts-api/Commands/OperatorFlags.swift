@@ -24,20 +24,20 @@ struct OperatorFlags: ParsableArguments {
         }
     }
 
-    /// Runs the body with an operator, and closes the database afterwards.
+    /// Runs the body with an operator, and closes the connections to the database afterwards.
     ///
     /// If the key ring does not fit the database, searches by keyed digests would find nothing, and the servers could
     /// not read what the body encrypts. So this throws ``Refused`` if `writesAudit` is true, and otherwise prints a
     /// warning.
     ///
     /// - Parameters:
-    ///   - writesAudit: whether the body writes an audit record, as each search and each change does. The name of the
-    ///     operator must then be valid.
+    ///   - writesAudit: whether the body writes an audit record, as each change does, and each search by an address or
+    ///     a username. The name of the operator must then be valid.
     ///   - needsKeys: whether the body encrypts or decrypts anything, or searches for drafts or mails by an address or
     ///     a username. If false, `ACCOUNTS_KEYS` need not be set.
-    ///   - showsSealed: whether the body shows what it cannot decrypt as sealed. If true, `ACCOUNTS_KEYS` need not be
-    ///     set either; without it, the command prints a warning. Before the body searches by an address or a username,
-    ///     it must then call ``Operator/checkKeys()``.
+    ///   - showsSealed: whether the body shows the word "sealed" in place of a value that it cannot decrypt. If true,
+    ///     `ACCOUNTS_KEYS` need not be set either; without it, the command prints a warning. Before the body searches
+    ///     by an address or a username, it must then call ``Operator/checkKeys()``.
     ///   - hashing: the pool that hashes passwords; nil for commands that hash none.
     func withOperator<Value>(
         writesAudit: Bool = false,
@@ -174,7 +174,7 @@ struct Refused: Error, CustomStringConvertible {
 extension Refused {
     /// The error if several ids begin with the digits.
     ///
-    /// - Parameter noun: what the ids name, such as "drafts".
+    /// - Parameter noun: the plural noun for the items with these ids, such as "drafts".
     static func ambiguous(_ digits: String, _ count: Int, _ noun: String) -> Refused {
         Refused(description: "\(count) \(noun) have an id that begins with \"\(digits.printable)\": pass more digits")
     }

@@ -33,7 +33,7 @@ extension ListPage {
     /// Returns the page as a table, with the line of ``summary(of:)`` below it.
     ///
     /// - Parameters:
-    ///   - noun: what an item is, such as "account".
+    ///   - noun: the singular noun for an item, such as "account".
     ///   - none: the text that is returned instead if the list has no items, such as "no accounts".
     func text(in format: ListFormat<Item>, of noun: String, none: String, isWide: Bool) -> String {
         if total == 0 { return none }

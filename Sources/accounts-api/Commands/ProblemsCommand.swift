@@ -2,7 +2,7 @@ import Accounts
 import ArgumentParser
 import HTTPTypes
 
-/// The command that prints the reference for integrators, from the same table as the resources under `/problems`.
+/// The command that prints the reference for integrators, which the resources under `/problems` also contain.
 struct ProblemsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "problems",

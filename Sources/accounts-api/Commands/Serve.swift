@@ -72,7 +72,7 @@ struct Serve: AsyncParsableCommand {
     }
 }
 
-/// Builds the running service from its parts, in the order of their dependencies.
+/// Makes the parts of the service in the order of their dependencies, and runs them.
 struct Server {
     private let settings: Settings
     private let logger: Logger
@@ -182,7 +182,7 @@ struct Server {
             metrics: metrics
         )
         try await checkLoss(signups)
-        // At the level debug, the library logs all properties of each service.
+        // At the level debug, ServiceLifecycle would log all properties of each service.
         var lifecycle = logger
         lifecycle.logLevel = max(logger.logLevel, .info)
         var configuration = ServiceGroupConfiguration(
@@ -195,8 +195,8 @@ struct Server {
             logger: lifecycle
         )
         if keyMismatch == nil { configuration.services.append(.init(service: sender)) }
-        // Transactions write only the events of subscriptions that the database has. Without an applications file,
-        // storing none deletes the subscriptions of an earlier start.
+        // Transactions write only the events of the subscriptions in the database. Without an applications file, an
+        // empty list is stored, which deletes the subscriptions of an earlier start.
         try await database.store(settings.applications?.current.subscribers ?? [])
         let transport = settings.applications.map { _ in
             CurlTransport(
@@ -295,8 +295,9 @@ struct Server {
         )
     }
 
-    /// Measures the minimum duration of a failed sign-in: three times the duration of a hash, and at least 300 ms. The
-    /// check of a stored hash that was made with more costly parameters usually does not take longer.
+    /// Returns the minimum duration of a failed sign-in: three times the measured duration of a hash, and at least
+    /// 300 ms. The check of a stored hash usually takes less time than that, even if the hash was made with more costly
+    /// parameters.
     private func failureTime() async throws -> Duration {
         try await max(
             .milliseconds(300),
@@ -394,7 +395,8 @@ struct Server {
             configuration: .init(
                 address: .hostname(settings.listen.host, port: settings.listen.port),
                 serverName: nil,
-                // If this queue of new connections is full, the TCP of a client tries again after a second.
+                // The length of the queue of new connections. If it is full, the client's system tries to connect
+                // again after a second.
                 backlog: limits.connections,
                 availableConnectionsDelegate: MaximumAvailableConnections(limits.connections)
             ),

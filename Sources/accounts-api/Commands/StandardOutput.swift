@@ -25,7 +25,8 @@ enum StandardOutput {
     /// Waits until there is room for the line, and writes the line with a line break. Returns false if the reader has
     /// closed the output. The process must ignore SIGPIPE.
     ///
-    /// - Parameter line: with its line break at most 4 KiB, for which a pipe that is ready has room (pipe(7)).
+    /// - Parameter line: a line that has at most 4 KiB with its line break. A pipe that is ready has room for 4 KiB
+    ///   (pipe(7)).
     static func write(_ line: String) async throws -> Bool {
         var rest = Array("\(line)\n".utf8)[...]
         while !rest.isEmpty {

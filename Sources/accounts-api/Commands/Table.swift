@@ -2,9 +2,9 @@ import Accounts
 
 /// A table of text. Each column is as wide as its widest cell.
 ///
-/// If the terminal is narrower than the table, cells show their brief texts, such as the first digits of an id. Then
-/// columns that the command can do without are omitted. Then the widest columns are shortened, but never the first one.
-/// The last column gets the remaining width; its texts are not cut, but continue on further lines.
+/// If the terminal is narrower than the table, cells show their brief texts, such as the first digits of an id. While
+/// the table is still too wide, dispensable columns are omitted, and after that the widest columns are shortened, but
+/// never the first one. The last column gets the remaining width; its texts are not cut, but continue on further lines.
 struct Table {
     /// A text, and its style on a terminal with colours.
     struct Cell: ExpressibleByStringInterpolation {

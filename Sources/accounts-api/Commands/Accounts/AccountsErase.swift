@@ -53,7 +53,7 @@ extension AccountCommands {
 }
 
 extension ErasePreview {
-    /// The text after the id, such as " (k•••@e•••.com, k•••) with 2 identifiers, 1 credential, 1 session".
+    /// The output after the account's id: " (k•••@e•••.com, k•••) with 2 identifiers, 1 credential", for example.
     fileprivate var text: String {
         let names = [address, username].compactMap { $0 }
         let counts = rows.filter { $0.count > 0 }.map { counted($0.count, String($0.name.dropLast())) }

@@ -32,7 +32,7 @@ extension AccountCommands {
     }
 }
 
-/// Everything that the command shows of one account.
+/// Everything that `accounts show` shows of one account.
 private struct AccountReport {
     let detail: AccountDetail
     let flow: Flow

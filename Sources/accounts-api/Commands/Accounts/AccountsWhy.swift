@@ -116,7 +116,7 @@ extension SignInDiagnosis {
 }
 
 extension SignInFinding {
-    /// The time at which the finding ends by itself; nil if it does not.
+    /// The time at which the finding ends by itself; nil if there is no such time, or if it is not known.
     fileprivate var until: Date? {
         switch self {
         case .guessed(_, let until), .addressLeft(_, let until): until

@@ -55,7 +55,7 @@ struct Doctor: AsyncParsableCommand {
     }
 }
 
-/// What a check has found.
+/// The result of a check.
 struct Finding: Sendable {
     enum State: String, Sendable {
         case ok, warning, wrong, skipped
@@ -65,7 +65,7 @@ struct Finding: Sendable {
     let check: String
     let state: State
     let text: String
-    /// What the operator can do; nil if there is nothing to do, or if the text says it.
+    /// The advice to the operator; nil if there is nothing to do, or if the text contains the advice.
     let remedy: String?
 
     private init(_ check: String, _ state: State, _ text: String, _ remedy: String?) {

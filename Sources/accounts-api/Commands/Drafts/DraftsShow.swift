@@ -90,8 +90,8 @@ struct DraftReport {
             + timeline(within: limit, inColours: inColours)
     }
 
-    /// A table, below an empty line, of what has happened to the draft, when its codes expire, and what has become of
-    /// its mails, in the order of time. Empty if there is no history.
+    /// An empty line, and a table of the events of the draft in the order of time: its start and latest change, the
+    /// sending, entry and expiry of its codes, and its mails with their outcomes. Empty if there is no history.
     private func timeline(within limit: Int?, inColours: Bool) -> String {
         guard let history else { return "" }
         var events = [(history.createdAt, "started"), (history.updatedAt, "last change")]
@@ -150,7 +150,8 @@ extension SentCode {
 }
 
 extension OutboxRow {
-    /// What has become of the mail, with the latest reply of the mail server, or with the error that prevented a reply.
+    /// The outcome of the mail so far, with the latest reply of the mail server, or with the error that prevented a
+    /// reply.
     fileprivate var outcome: String {
         switch state {
         case .delivered: "delivered \(relative(finishedAt ?? now, to: now))" + (reply.map { ", \($0)" } ?? "")
