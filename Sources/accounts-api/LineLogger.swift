@@ -20,7 +20,7 @@ struct LineLogger: LogHandler {
         // Drops the lines of Hummingbird about its start and stop, because the command `serve` logs both itself.
         if event.source == "HummingbirdCore", event.level == .info, logLevel > .debug { return }
         let own = event.metadata ?? [:]
-        // Hummingbird adds an id of its own. The records of requests have `request_id`, which clients see, too.
+        // Drops the id that Hummingbird adds: the records of requests have `request_id`, which clients see, too.
         let inherited = metadata.filter { $0.key != "hb.request.id" && own[$0.key] == nil }
         let fields = (Array(inherited) + Array(own)).sorted { $0.key < $1.key }
             .map { JSON.Member($0.key, Self.json($0.value)) }

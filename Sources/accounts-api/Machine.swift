@@ -19,7 +19,7 @@ enum Machine {
         return limits("cpu.max").compactMap(cores(allowedBy:)).reduce(cores, min)
     }
 
-    /// In bytes.
+    /// The memory in bytes.
     static var memory: Int {
         let memory = Int(ProcessInfo.processInfo.physicalMemory)
         return limits("memory.max").compactMap(memory(allowedBy:)).reduce(memory, min)

@@ -136,7 +136,7 @@ extension Pages {
     }
 
     /// The page after the old address is restored. The account has no password then, so the page leads to a recovery,
-    /// or to the sign-in if the flow has no passwords.
+    /// or to the sign-in if the flow does not let people sign in with passwords.
     func undone(in language: Language) -> Page {
         let hasRecovery = signups.flow.signIn.methods.contains(.password)
         return form(

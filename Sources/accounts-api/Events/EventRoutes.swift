@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 
 /// Lists the events of the types that an application has chosen for its webhook. With the list, the application can
-/// fill a gap, or check whether the webhook has received all events.
+/// get the events that its webhook has missed, or check whether the webhook has received all events.
 struct EventRoutes: Sendable {
     let applications: ApplicationRegistry
     let database: Database

@@ -9,8 +9,7 @@ enum ProblemReference {
         "problems": .array(ProblemKind.allCases.map { .object(members(of: $0)) }), "codes": codes,
     ]
 
-    /// The resource that the `type` of a problem resolves to. `validation-failed` also contains the field
-    /// codes.
+    /// The resource that the `type` of a problem resolves to. `validation-failed` also contains the field codes.
     static func json(of problem: ProblemKind) -> JSON {
         .object(members(of: problem) + (problem == .validationFailed ? [.init("codes", codes)] : []))
     }
