@@ -1,6 +1,7 @@
 import NIOCore
 
-/// The limits of connections, and of the size and arrival time of requests. The values are policy.
+/// The limits of connections, and of the size and arrival time of requests. The values are chosen by judgement, so
+/// they can be changed.
 struct ConnectionLimits: Sendable {
     /// The maximum size in bytes of all header fields of a request together, and of each one.
     var headerBytes = 16_384

@@ -1,5 +1,5 @@
-/// Asks whether the database answers. Calls that arrive while a question is open wait for its answer, so that a flood
-/// of health checks causes one statement at a time.
+/// Asks whether the database answers. Calls that arrive while a statement is running wait for its result, so that a
+/// flood of health checks causes one statement at a time.
 actor DatabaseCheck {
     private let ask: @Sendable () async -> Bool
     private var asking: Task<Bool, Never>?

@@ -16,7 +16,7 @@ struct LanguageChoice: Sendable {
         paths = Set(sites.map(\.path) + ["/sign-in"])
     }
 
-    /// The cookie of the choice. It has a tag such as `ko`, and lives as long as the browser.
+    /// The cookie of the choice, with a language tag such as `ko`. The browser deletes the cookie when it closes.
     static func cookie(isSecure: Bool) -> TokenCookie { TokenCookie("locale", isSecure: isSecure) }
 
     /// The parameters of a query that choose the language. `ui_locales` is the name in OpenID Connect; its value has

@@ -93,7 +93,7 @@ struct Operation: Sendable {
         case open(@Sendable (Request, RequestScope) async throws -> Answer)
         /// Needs no session, but reads the token of a session or of a sign-in that waits for a code.
         case signIn(@Sendable (Request, RequestScope) async throws -> Answer)
-        /// Shows a page for browsers only. It reads the same token as ``signIn``.
+        /// Answers browsers only, with a page or a redirect. It reads the same token as ``signIn``.
         case signInPage(@Sendable (Request, RequestScope) async throws -> Response)
         case session(@Sendable (Request, SessionContext) async throws -> Answer)
         case draft(@Sendable (Request, DraftContext) async throws -> Answer)
@@ -139,7 +139,7 @@ struct Operation: Sendable {
     var checksOrigin: Bool { if case .application = handler { false } else { !act.isHealth } }
     /// Whether the operation reads or writes encrypted data.
     var needsKeys: Bool { needsDraft || needsSession || act.needsKeys }
-    /// Whether a browser gets a page instead of JSON.
+    /// Whether a browser may get a page or a redirect instead of JSON.
     var hasPages: Bool {
         switch handler {
         case .plain, .application, .signIn: false
@@ -156,9 +156,9 @@ struct Operation: Sendable {
     var redirects: Bool {
         hasPages && act != .listProblems && act != .showProblem && responses[.seeOther] == nil
     }
-    /// Whether ``Negotiation`` refuses a request whose `Accept` does not fit. Answers to applications and proxies,
-    /// health checks and photos have only one representation, so they are not negotiated. Neither are operations with
-    /// a page in ``responses``.
+    /// Whether ``Negotiation`` refuses a request whose `Accept` does not fit. Operations with a page in ``responses``
+    /// are not negotiated. Operations with the handler ``Handler/application(_:)``, the check of a session for a proxy,
+    /// health checks and photos are not negotiated either, because they have only one representation.
     var isNegotiated: Bool {
         if case .application = handler { return false }
         return !act.isHealth && !responses.values.contains(.page) && act != .showPhoto && act != .showAccountPhoto

@@ -9,8 +9,8 @@ struct Problem: Error {
     let detail: String
     var members: [JSON.Member] = []
     var headers: HTTPFields = [:]
-    /// The name of the rate limit that is exceeded; nil if there is none. Too many requests at the same time exceed no
-    /// rate limit, although the problem is `rate-limited`.
+    /// The name of the rate limit that is exceeded; nil if there is none. Also nil for the problem `rate-limited` of
+    /// ``ClientLimit``, which limits how many requests are answered at the same time, not their rate.
     var limit: String?
 
     typealias Slug = ProblemKind

@@ -4,7 +4,7 @@ import Hummingbird
 import Logging
 
 // The problems for the errors of the library. No switch has a `default`, so the compiler requires a decision for each
-// new case. An error that only wraps another one is converted as the wrapped one.
+// new case. An error that only wraps another error becomes the problem of the wrapped error.
 
 extension DatabaseError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {

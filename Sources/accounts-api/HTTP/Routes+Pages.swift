@@ -77,8 +77,9 @@ extension FlowSite {
         }
         do {
             var answer = try await handle(request, context)
-            // Without a session of the account, another person may use this browser by now, who must not see the
-            // account. If the commit has started a session, that session has ended, so this person gets the first page.
+            // If the browser has no session of the account, another person may use it by now. That person must not see
+            // the account. If the flow starts a session at the commit, that session has ended, so the browser gets the
+            // first page.
             if act == .show, let account = draft.account, await !isSignedIn(request, as: account) {
                 if purpose == .signup, signups.flow.signIn.startsSessionAtCommit {
                     return pages.response(pages.first(request, notice: nil, in: language), in: language)

@@ -6,7 +6,7 @@ import Hummingbird
 struct FirstFormBody {
     /// The control that marks such a form. No field can have this name, because it has a dot.
     static let formName: FieldName = "start.form"
-    /// The names of the members for ``start``. The other members of the form are answers.
+    /// The names of the members for ``start``. All other members of the form, except ``formName``, are answers.
     static let startNames: Set<FieldName> = ["locale", "request", FieldName(ReturnTarget.name)]
 
     let form: FirstForm
@@ -107,7 +107,7 @@ extension FlowSite {
         }
     }
 
-    /// The first page again, if the person can solve the problem there.
+    /// Returns the first page again if the person can solve the problem there. Otherwise throws the problem.
     ///
     /// - Parameter body: nil if the body was not read. The page then takes the destination from the query of the
     ///   request.

@@ -246,7 +246,7 @@ extension Routes {
         switch operation.act.body {
         case .none: break
         case .members where operation.act == .start:
-            // A page sends the answers to the first step along.
+            // A page also sends the answers to the first step.
             group.add(middleware: FirstStepLookup(step: site.firstStep))
             group.add(middleware: BodyReader(secretMembers: secretMembers, isRequired: false, takesFiles: true))
         case .members(_, let isRequired, let secretMembers):
@@ -305,8 +305,8 @@ extension Routes {
         }
     }
 
-    /// Answers all other methods at the path with 405. If a browser gets a path that only takes forms, for example
-    /// because a phone restores its tabs, the browser is redirected to the nearest page above the path instead.
+    /// Answers all other methods at the path with 405. If a browser sends GET or HEAD to a path that only takes forms,
+    /// for example because a phone restores its tabs, redirects the browser to the nearest page above the path instead.
     ///
     /// - Parameter pages: the paths of all pages.
     private func refuseOtherMethods(

@@ -82,8 +82,8 @@ struct SignupRoutes: Sendable {
 
     @Sendable func cancel(_ request: Request, _ context: DraftContext) async throws -> Answer {
         try await signups.cancel(context.draft, at: request.expectedRevision(of: context.draft))
-        // Pages have `no-store`, but browsers keep some of them in memory for the back button. The storage may have
-        // typed answers. Other cookies are not cleared, because one of them may belong to a session.
+        // Pages have `no-store`, but browsers keep some of them in memory for the back button. The browser's storage
+        // may contain typed answers. Other cookies are not cleared, because one of them may belong to a session.
         return Answer(
             status: .noContent,
             headers: [.setCookie: cookie.clear.value, .clearSiteData: "\"cache\", \"storage\""]
@@ -107,9 +107,9 @@ struct SignupRoutes: Sendable {
 
     @Sendable func submit(_ request: Request, _ context: StepContext) async throws -> Answer {
         var answers = context.answers
-        // The form may be for an earlier address. Its code must not count as a guess at the code of the current
-        // address. The address may still change after this check. Then the guess is not counted, because a guess counts
-        // only at the code that the draft in `context` has.
+        // The form may ask for a code that was mailed to an earlier address of the draft. That code must not count as a
+        // guess of the code for the current address. If the address changes after this check, the guess does not count
+        // either: a guess counts only if the draft still has the code that it has in `context`.
         if let mark = answers[Self.addressMark]?.json?.string {
             guard signups.isCurrent(addressMark: mark, at: context.step, of: context.draft) else {
                 if context.representation == .json {
@@ -137,8 +137,9 @@ struct SignupRoutes: Sendable {
         )
     }
 
-    /// The name of the control with the mark of the address to which the code of the form was mailed
-    /// (``Signups/addressMark(at:of:)``). No field can have this name, because it has a dot.
+    /// The name of a hidden control in a form that asks for a mailed code. The control contains a text that stands for
+    /// the address to which the code was mailed (``Signups/addressMark(at:of:)``). No field can have this name, because
+    /// it has a dot.
     static let addressMark: FieldName = "address.mark"
 
     @Sendable func check(_ request: Request, _ context: StepContext) async throws -> Answer {

@@ -4,7 +4,8 @@ import Accounts
 struct StartRequest {
     let isBearer: Bool
     let language: Language
-    /// The ticket of an authorization request; nil if there is none.
+    /// The encrypted authorization request of an application (``AuthorizationRequest/ticket(_:)``); nil if there is
+    /// none.
     let request: String?
     /// The URL to which the client wants the person to return, not checked yet; nil if there is none.
     let returnURL: String?

@@ -11,7 +11,8 @@ struct StopSignals {
 
     private var first: ContinuousClock.Instant?
 
-    /// The first signal shuts down. A signal within half a second after it is ignored, and a later one ends at once.
+    /// The first signal starts a graceful shutdown. A signal within half a second after it is ignored, and a later
+    /// signal ends the process at once.
     mutating func receive(at time: ContinuousClock.Instant) -> Meaning {
         guard let first else {
             first = time

@@ -1,6 +1,6 @@
 import Accounts
 
-/// The body of a request that exchanges a ticket for another code.
+/// The body of a request that exchanges a ticket, the secret in the link of a mail with a code, for another code.
 struct TicketRequest {
     let isBearer: Bool
     let language: Language

@@ -2,7 +2,8 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// The handlers that exchange the ticket in a mail for another code.
+/// The handlers that exchange a ticket for another code. A ticket is a secret in the link of a mail with a code
+/// (``Ticket``).
 struct TicketRoutes: Sendable {
     let site: FlowSite
 

@@ -5,7 +5,7 @@ import Hummingbird
 import NIOCore
 
 /// Reads JSON and form bodies of at most 64 KiB. Refuses every malformed body, and keeps secret values apart from the
-/// others. Of a form with files it checks only the header; ``Uploads`` reads the body later.
+/// others. For a form with files, this middleware checks only the header fields; ``Uploads`` reads the body later.
 struct BodyReader: RouterMiddleware {
     static let maximumBytes = 65_536
     /// The maximum number of values in a body. No step has nearly as many fields, and parsing many small values is

@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 
 /// Adds the CORS headers. Scripts of the sites in `ALLOWED_ORIGINS` may read all answers. Scripts of applications may
-/// read some, and scripts of all sites a few public documents (see ``ApplicationCORS``).
+/// read some answers, and scripts of all sites may read a few public documents (see ``ApplicationCORS``).
 struct CORS: RouterMiddleware {
     let allowedOrigins: Set<String>
     let applications: ApplicationCORS

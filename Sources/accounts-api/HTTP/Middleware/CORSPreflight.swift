@@ -11,8 +11,8 @@ struct CORSPreflight: RouterMiddleware {
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         guard request.method == .options, request.headers[.accessControlRequestMethod] != nil,
             let origin = request.headers[.origin],
-            // At this path, a proxy asks about a preflight request for an application. The proxy would take an answer
-            // of this middleware as permission.
+            // At this path, a proxy asks whether it may pass a request on to an application. That request may be a
+            // preflight request. If this middleware answered it, the proxy would take the answer as permission.
             !request.uri.path.hasPrefix(ForwardAuthRoutes.prefix)
         else { return try await next(request, context) }
         if let access = applications.access(of: request, at: context.endpointPath) {

@@ -11,7 +11,7 @@ struct RequestDeadline: RouterMiddleware {
     }
 }
 
-/// The maximum times for the work on an answer. The values are policy.
+/// The maximum times for the work on an answer. The values are chosen by judgement, so they can be changed.
 struct Patience: Sendable {
     /// The time for any request. It begins at the end of the header, and does not count the time in which the body
     /// arrives.

@@ -30,7 +30,7 @@ struct SecurityHeaders: RouterMiddleware {
     }
 
     func add(to headers: inout HTTPFields) {
-        // An answer that sets `Cache-Control` itself does not depend on the request headers in `vary`.
+        // The content of an answer that sets `Cache-Control` itself does not depend on the request headers in `vary`.
         if headers[.cacheControl] == nil {
             headers[.cacheControl] = "no-store"
             headers[.vary] = headers[.vary].map { "\($0), \(Self.vary)" } ?? Self.vary
@@ -39,7 +39,7 @@ struct SecurityHeaders: RouterMiddleware {
         headers.append(contentsOf: constant)
     }
 
-    /// The fields of answers that do not have their own.
+    /// The default fields. An answer that has its own value for one of them keeps that value.
     private static let defaults = [
         HTTPField(name: .referrerPolicy, value: "no-referrer"),
         HTTPField(name: .contentSecurityPolicy, value: contentPolicy),
