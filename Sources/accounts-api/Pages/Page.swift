@@ -16,8 +16,8 @@ struct Page {
     /// What search engines show of the page.
     var description: String?
     var members: [JSON.Member] = []
-    /// The path and query at which a GET shows this page again, if the page answers a submitted form; nil if the page
-    /// that contained the form does.
+    /// For a page that answers a submitted form: the path and query at which a GET shows this page again. Nil if they
+    /// are those of the page that contained the form.
     var address: String?
     /// The URLs outside this service to which the answer to a form of the page may redirect. Some browsers apply
     /// `form-action` to redirects, too, so the directive has the origins of these URLs, or the schemes of apps.

@@ -28,8 +28,8 @@ struct PageRequest: Sendable {
     /// Whether the person has come from the review to change an answer.
     var isFromReview: Bool { address?.hasSuffix("?\(Self.reviewMark)") == true }
 
-    /// Returns the address without the parameters `locale` and `ui_locales`. They would take precedence over the language
-    /// that the person then picks on the page.
+    /// Returns the address without the parameters `locale` and `ui_locales`. They would take precedence over the
+    /// language that the person then picks on the page.
     private static func withoutLanguage(_ address: Substring) -> String {
         let parts = address.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1)
         guard parts.count == 2 else { return parts.first.map(String.init) ?? "" }

@@ -38,7 +38,8 @@ extension Pages {
     /// - Parameters:
     ///   - problem: why there is no sign-up, or why it could not start.
     ///   - answers: what the form is filled in with.
-    ///   - authorization: the ticket of an authorization request; nil if no application sent the person here.
+    ///   - authorization: the encrypted authorization request (``AuthorizationRequest/ticket(_:)``); nil if no
+    ///     application sent the person here.
     ///   - returnURL: the page behind a proxy to which the person returns after the sign-up; nil for none.
     func start(
         notice: Word? = nil,
@@ -85,8 +86,8 @@ extension Pages {
         )
     }
 
-    /// Where the form of the first step goes. The query repeats the hidden members, because the service does not read
-    /// the body of an upload that it refuses.
+    /// The URL to which the form of the first step is sent. The query repeats the hidden members `request` and
+    /// `return_to`, because the service does not read the body of an upload that it refuses.
     private func action(for authorization: String?, returningTo returnURL: String?) -> String {
         let path = signups.flow.purpose.path
         let ticket = authorization?.addingPercentEncoding(withAllowedCharacters: ReturnTarget.unreserved)

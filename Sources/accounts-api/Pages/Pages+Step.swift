@@ -97,7 +97,8 @@ extension Pages {
         if step.fields.contains(where: { $0.kind.topic == .secondFactor }) {
             members.append(.init("contact", contact(in: language)))
         }
-        // If the code takes no more guesses, the person needs another code, or another draft if this one gets no code.
+        // If the code takes no more guesses, the person needs another code. If the draft gets no further code, the
+        // person needs another draft.
         let isOver = step.fields.contains { form.isOver($0) }
         let needsLink = hasOnlyGuesses && problem?.needsTicket == true
         let needsCode = hasOnlyGuesses && !isOver && !needsLink && fields.contains { $0["is_used_up"] == true }
@@ -246,7 +247,8 @@ private struct StepForm {
 }
 
 extension JSON {
-    /// The value for a text control; null for anything but a string or an integer, which other templates show.
+    /// The value for a text control, if it is a string or an integer; otherwise null, because other templates show
+    /// values of other types.
     fileprivate var asText: JSON {
         switch self {
         case .string, .integer: self

@@ -4,7 +4,8 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Renders the responses of a flow, which programs get as JSON, as HTML pages. ``SignInPages`` uses this type, too.
+/// Renders the responses of a flow as HTML pages. Programs get the same responses as JSON. ``SignInPages`` uses this
+/// type, too.
 struct Pages: Sendable {
     let signups: Signups
     let assets: Assets
@@ -55,8 +56,8 @@ struct Pages: Sendable {
         headers[.contentType] = "text/html; charset=utf-8"
         headers[.contentLanguage] = language.tag
         headers[.contentSecurityPolicy] = contentPolicy(nonce, page.formTargets)
-        // With no-referrer, browsers send "Origin: null" with forms (Fetch, "append a request Origin header"), which the
-        // origin check refuses.
+        // With no-referrer, browsers send "Origin: null" with forms (Fetch, "append a request Origin header"). The
+        // origin check refuses that.
         headers[.referrerPolicy] = "same-origin"
         return Response(
             status: page.status,
@@ -189,7 +190,7 @@ extension Pages {
         )
     }
 
-    /// The page that shows new recovery codes. A single code replaces one that the person has just used.
+    /// The page that shows new recovery codes. A single code replaces the code that the person has just used.
     func recoveryCodes(_ codes: JSON, next: String, in language: Language) -> Page {
         if case .array(let all) = codes, all.count == 1, let code = all[0].string {
             return newRecoveryCode(code, next: next, in: language)

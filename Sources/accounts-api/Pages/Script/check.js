@@ -26,7 +26,7 @@ async function fetchCheck(values) {
     });
     if (answer.ok) return { ...(await answer.json()), isAnswered: true };
   } catch {
-    // There is no connection.
+    // There is no connection, or the answer is not JSON.
   }
   return { errors: [], written: {}, isAnswered: false };
 }
@@ -59,8 +59,8 @@ async function checkAndShow(field, moment) {
   updateNext();
 }
 
-/// Only sending empties a field whose value must be typed again: a person who taps beside the field, for example to close
-/// the keyboard, loses nothing.
+/// Shows why the server refuses the value. A field whose value must be typed again is emptied only when the step is
+/// sent, so a person who taps beside the field, for example to close the keyboard, loses nothing.
 function showRefusal(field, refusal, moment) {
   // During a pause a secret is probably not complete, except if it has the required length.
   if (moment === "pause" && field.isSecret && !isLongEnough(field)) return;

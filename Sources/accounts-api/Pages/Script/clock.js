@@ -42,7 +42,9 @@ function countDownToEnd(element) {
   );
 }
 
-/// - share: the part of the ring that is drawn, from 0 to 1.
+/// Shows the text of a countdown, and a circle whose line gets shorter.
+///
+/// - share: the part of the line that is drawn, from 0 to 1.
 function drawClock(element, text, share) {
   one("span", element).textContent = text;
   one(".rest", element).setAttribute("stroke-dashoffset", 100 - 100 * share);

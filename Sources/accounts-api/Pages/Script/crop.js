@@ -115,7 +115,8 @@ class Crop {
     else this.move(-right / this.canvas.clientWidth, -down / this.canvas.clientHeight);
   }
 
-  /// Measures from where the pinch began: the slider rounds to its steps, so many small changes would be lost.
+  /// Computes the zoom from the state at the start of the pinch, not from the last change. The slider rounds to its
+  /// steps, so the sum of many small changes would be wrong.
   pinch(length) {
     this.slider.value = (this.pinchStart.zoom * length) / this.pinchStart.distance;
     this.draw();

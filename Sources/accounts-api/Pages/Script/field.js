@@ -22,8 +22,8 @@ class Field {
     this.liveCheck = hasDraft ? dataset.liveCheck : undefined;
     this.isSecret = "secret" in dataset;
     this.isRetyped = "retype" in dataset;
-    /// The name of the field whose value this field repeats; undefined if it repeats none. Always undefined without a
-    /// draft: no live check then says when to show this field.
+    /// The name of the field whose value this field repeats; undefined if it repeats none. Also undefined without a
+    /// draft, because then no live check decides when to show this field, so it is always shown.
     this.confirms = hasDraft ? dataset.confirms : undefined;
     this.isRequired = (!!this.control?.required || "required" in dataset) && !("set" in dataset);
     this.isRefused = !!this.message?.textContent;

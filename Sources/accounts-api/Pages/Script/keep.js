@@ -1,6 +1,6 @@
-// The tab keeps unsent answers, and restores them when the page is loaded again. It never keeps secrets. Without a draft,
-// on the first page and on the pages of the account, it keeps them only when the person changes the language or a
-// picture, and only until the page is loaded again.
+// The tab keeps unsent answers, and restores them when the page is loaded again. It never keeps secrets. Without a
+// draft, that is on the first page and on the pages of the account, the tab keeps answers only when the person changes
+// the language or a picture, and only until the page is loaded again.
 
 const storagePrefix = "signup:";
 const storageKey = form && `${storagePrefix}${form.dataset.draft ?? form.dataset.page}:${form.dataset.step}`;

@@ -17,7 +17,7 @@ const language = document.documentElement.lang;
 /// The element whose contents screen readers say. It has one child for each text.
 const live = document.getElementById("live");
 
-/// Lets a screen reader say the text, after the texts that it says already. Returns its element.
+/// Lets a screen reader say the text, after the texts that it says already. Returns the element with the text.
 function announce(text) {
   const said = [...live.children].find((other) => other.textContent === text);
   if (said) return said;
@@ -26,7 +26,7 @@ function announce(text) {
   return line;
 }
 
-/// Forgets what was said, because the person goes on.
+/// Removes the announced texts. Called when the person types, clicks or sends the step.
 function hush() {
   live.replaceChildren();
 }

@@ -139,7 +139,7 @@ function pastePicture(event) {
   (focused ?? pictures[0]).open(files[0]);
 }
 
-/// Without this, a file dropped beside the field would replace the page.
+/// Ignores a file that is dropped beside the field. Otherwise the browser would open the file in place of the page.
 function ignoreDroppedFile(event) {
   if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
 }

@@ -2,7 +2,7 @@
 
 function startCodes(tools) {
   const element = document.getElementById(tools.dataset.codes || "codes");
-  // Spaces only separate groups for the eye.
+  // The spaces in a code only make it easier to read.
   const lines = all("li", element);
   const codes = (lines.length > 0 ? lines : [element]).map((code) => code.textContent.replace(/\s/g, ""));
   tools.hidden = false;
