@@ -1,7 +1,7 @@
 import Accounts
 
-/// The hosts and keys with which the service answers proxies that ask who the person is. There is no such value if
-/// `FORWARD_AUTH_HOSTS` is empty.
+/// The hosts and keys with which the service answers proxies that ask who the person is. The server makes this value
+/// only if `FORWARD_AUTH_HOSTS` is not empty.
 struct ForwardAuth: Sendable {
     let hosts: ForwardAuthHosts
     let keys: SigningKeys

@@ -20,9 +20,10 @@ struct ForwardAuthRoutes: Sendable {
         return try await answer(asked, context)
     }
 
-    /// Answers with the person of the session. Reads the session in one round trip to the database, and does not record
-    /// that the session is in use. If the flow requires an authenticator app and the session has only one factor, also
-    /// reads whether the account has an app. Only the signed header `X-Identity` may be that of an earlier answer.
+    /// Tells the proxy to which account the session belongs. Reads the session in one round trip to the database, and
+    /// does not record that the session is in use. If the flow requires an authenticator app and the session has only
+    /// one factor, also reads whether the account has an app. Only the signed header `X-Identity` may be that of an
+    /// earlier answer.
     private func answer(_ asked: ForwardedRequest, _ context: RequestScope) async throws -> Answer {
         guard forwardAuth.hosts.contains(asked.host) else {
             throw Problem(.notFound, "The host that the proxy asks about is not in FORWARD_AUTH_HOSTS.")

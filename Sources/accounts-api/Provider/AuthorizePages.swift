@@ -95,7 +95,7 @@ struct AuthorizePages: Sendable {
         let token = site.cookie.values(in: request.headers).first.flatMap { Token<Draft>($0) }
         let (path, ticket) = (site.purpose.path, authorization.ticket(provider.keys))
         guard try await site.signupRoutes.openDraft(of: token) != nil else {
-            // The draft of the cookie has ended. Without the cookie, the page does not show that draft.
+            // If there is a cookie, its draft has ended or is committed. Without the cookie, the page does not show it.
             return Pages.seeOther(
                 "\(path)?request=\(ticket)",
                 token == nil ? [:] : [.setCookie: site.cookie.clear.value]
@@ -113,7 +113,8 @@ struct AuthorizePages: Sendable {
     ) -> Response {
         let name = session?.account.email ?? session?.account.username ?? ""
         let target = ReturnTarget(authorization, provider.keys)
-        // The ticket in the URL contains the choice. Tickets are encrypted, so only this service can make such a URL.
+        // The ticket in the URL, which is the encrypted authorization request, contains the choice. So only this
+        // service can make such a URL.
         let chosen = session.map { authorization.choosing($0.id) } ?? authorization
         let page = Page(
             template: .choice,

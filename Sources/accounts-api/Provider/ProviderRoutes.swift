@@ -96,8 +96,8 @@ struct ProviderRoutes: Sendable {
     }
 
     /// The application that sends the request. Throws `invalid_client` if the application is unknown, if its secret is
-    /// wrong, or if it sends no secret and is not public (RFC 6749 §2.3). Throws `invalid_request` if it authenticates
-    /// in two ways.
+    /// wrong, or if it sends no secret and is not public (RFC 6749 §2.3). Throws `invalid_request` if the application
+    /// authenticates by HTTP Basic and the form also has a secret or another `client_id`.
     private func application(
         of request: Request,
         _ parameters: OAuthParameters
