@@ -34,8 +34,8 @@ struct FormPage {
     var back: String?
     /// Whether the page is one of the account, which leads back to the account and has a button that signs out.
     var isOfAccount = false
-    /// The path and query at which a GET shows the page again after its form was refused; nil if the page that
-    /// contained the form does.
+    /// The path and query at which a GET shows the page again after its form was refused. Nil if they are those of the
+    /// page that contained the form.
     var address: String?
     /// The URLs outside this service to which the answer to the form may redirect.
     var formTargets: [String] = []

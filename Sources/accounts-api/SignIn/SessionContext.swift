@@ -14,7 +14,7 @@ struct SessionContext: ChildRequestContext {
     let language: Language
     /// The step in the path, if there is one.
     let step: Step?
-    /// The values in the body; empty if there is no body, or if ``formWithFiles`` has it.
+    /// The values in the body; empty if there is no body, or if the body is a form with files (``formWithFiles``).
     var answers: Answers
     /// A form with files, whose body is not read yet; nil if the body is of another type.
     let formWithFiles: FormWithFiles?

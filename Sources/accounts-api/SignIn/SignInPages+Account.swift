@@ -272,8 +272,9 @@ extension SignInPages {
         return response(confirmationForm(next, of: current).carrying(target), context)
     }
 
-    /// Where a person without a password confirms: by a new sign-in with a mailed code, or if the flow has none, by setting
-    /// a first password in a recovery.
+    /// The path of the page on which a person without a password confirms a session. It is the page of the sign-in with
+    /// a mailed code, except in a flow that has no such sign-in but has a recovery. There, the person sets a first
+    /// password in a recovery.
     private var confirmationWithoutPassword: String {
         let signsInByCode = sessions.flow.signIn.methods.contains(.code)
         return signsInByCode || !sessions.flow.hasRecovery ? "/sign-in/mail" : FlowPurpose.recovery.path

@@ -3,8 +3,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// The pages for signing in and for the account. The pages for signing in call the same handlers as the
-/// JSON API.
+/// The pages for signing in and for the account. The pages for signing in call the same handlers as the JSON API.
 struct SignInPages: Sendable {
     let session: SessionRoutes
     let account: AccountRoutes
@@ -113,8 +112,9 @@ struct SignInPages: Sendable {
         try await show(Self.secondFactorForm, for: .secondFactor, request, context)
     }
 
-    /// Shows a form of the sign-in that waits for its answer, or redirects to the form of the answer that it waits for.
-    /// If no sign-in waits, redirects a signed-in person as `/sign-in` does, and anyone else to `/sign-in`.
+    /// Shows a form if a sign-in of the browser waits for the answer to this form. If the sign-in waits for another
+    /// answer, redirects to the form for that answer. If no sign-in waits, redirects a signed-in person as `/sign-in`
+    /// does, and anyone else to `/sign-in`.
     private func show(
         _ form: FormPage,
         for answer: PendingSignIn.Awaited,
