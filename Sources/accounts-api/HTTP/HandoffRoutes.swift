@@ -40,8 +40,8 @@ struct HandoffRoutes: Sendable {
         return try await pages.response(confirmation(of: link, context), in: context.language)
     }
 
-    /// Whether this browser has the sign-up of a link that is no longer valid, probably because it has resumed the
-    /// sign-up by this link.
+    /// Whether this browser has the sign-up of a link that is no longer valid, probably because this browser has
+    /// resumed the sign-up by the link.
     func wasResumedHere(_ link: Token<Draft>, _ context: RequestScope) async throws -> Bool {
         guard let token = context.credentials.token(of: Draft.self), token.id == link.id,
             try await signups.maskedAddress(of: link) == nil

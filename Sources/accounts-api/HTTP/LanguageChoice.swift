@@ -43,12 +43,13 @@ struct LanguageChoice: Sendable {
     func language(_ tag: String) -> Language? { languages.language(for: tag) }
 }
 
-/// The switch of languages at the foot of every page.
+/// The handler of the form with which a person changes the language of a page. Most pages have this form at the foot.
 struct LanguageRoutes: Sendable {
     let choice: LanguageChoice
     let sites: [FlowSite]
 
-    /// The path is below `/sign-in`, which proxies already pass to the service, so their configuration does not change.
+    /// The path is below `/sign-in`, which proxies already pass to the service, so their configuration need not name
+    /// it.
     static let path = "/sign-in/language"
 
     /// Keeps the language for the pages of this browser, and for the draft on whose page it was chosen. Returns to that

@@ -25,7 +25,7 @@ extension Routes {
         }
     }
 
-    /// The complete answer to a request that does not reach the router. It announces the end of the connection.
+    /// The complete answer to a request that does not reach the router. The answer has `Connection: close`.
     @Sendable private func refusal(_ problem: Problem) -> (head: HTTPResponseHead, body: ByteBuffer) {
         let requestID = RequestLog.newRequestID()
         var (head, body) = problem.parts(

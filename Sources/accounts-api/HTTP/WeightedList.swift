@@ -1,7 +1,7 @@
 import Accounts
 
-/// A header field that lists what the client takes, each with a quality from 0 (not acceptable) to 1 (RFC 9110
-/// §12.4.2), such as `gzip, br;q=0.5`.
+/// A header field that lists the names that the client accepts, such as media types, each with a quality from 0 (not
+/// acceptable) to 1 (RFC 9110 §12.4.2): for example `gzip, br;q=0.5`.
 struct WeightedList: Sendable {
     private let members: [(name: String, quality: Double)]
 
