@@ -13,7 +13,7 @@ struct Page {
     var isNews = false
     /// Whether search engines may list the page.
     var isPublic = false
-    /// What search engines show of the page.
+    /// The description of the page that search engines show.
     var description: String?
     var members: [JSON.Member] = []
     /// For a page that answers a submitted form: the path and query at which a GET shows this page again. Nil if they

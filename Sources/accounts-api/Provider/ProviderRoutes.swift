@@ -140,7 +140,7 @@ struct ProviderRoutes: Sendable {
 }
 
 extension OAuthError {
-    /// The response with this error, which also passes the error to the request log.
+    /// Returns the response with this error, and passes the error to the request log.
     func response(to context: RequestScope) -> Response {
         context.subject.set(self)
         return Answer(

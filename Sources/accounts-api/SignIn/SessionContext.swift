@@ -2,7 +2,7 @@ import Accounts
 import Hummingbird
 import Logging
 
-/// The context of a signed-in request. A request without a session never reaches a handler with this context.
+/// The context of a request with a session. A request without a session never reaches a handler with this context.
 struct SessionContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let session: AccountSession

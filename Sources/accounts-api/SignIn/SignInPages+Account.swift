@@ -5,7 +5,7 @@ import Logging
 
 /// The pages on which people see, change and erase their account.
 extension SignInPages {
-    /// Answers a browser with a page at a path where a program gets JSON.
+    /// Answers a browser at a path where a program gets JSON: with a page or a redirect, or with the JSON of an export.
     func page(
         _ act: Operation.Act,
         _ request: Request,
