@@ -27,9 +27,9 @@ extension ProblemKind {
             Explanation(
                 meaning: """
                     The request needs a session, or a sign-in that waits for a code, but it carries no token, or a \
-                    token that has expired or was ended. `reason` is `idle` if the password revives the session, \
-                    `authenticator` if the account of the session lacks the authenticator app that the flow requires, \
-                    which only `GET /session/check` answers, otherwise `unknown`.
+                    token whose session or sign-in has ended. `reason` is `idle` if the password revives the session, \
+                    and otherwise `unknown`. Only `GET /session/check` answers with the `reason` `authenticator`: the \
+                    account of the session lacks the authenticator app that the flow requires.
                     """,
                 remedy: """
                     Sign in with `POST /session`. An idle session continues after `PUT /session/confirm` with the \
@@ -39,25 +39,25 @@ extension ProblemKind {
         case .signInFailed:
             Explanation(
                 meaning: """
-                    The address or username and the password do not belong together. The answer is the same if there \
-                    is no such account, or if it is disabled.
+                    The address or username and the password do not belong together. The answer is the same if \
+                    there is no such account, if it is disabled, or if the server cannot check its password.
                     """,
                 remedy: "Ask for both again. Do not tell the person which one is wrong: the answer does not say it."
             )
         case .codeRequired:
             Explanation(
                 meaning: """
-                    Too many attempts to sign in have failed from devices that the account does not know, or an \
-                    operator has removed a lost authenticator app. So a new device needs a mailed code first. Known \
-                    devices are not affected.
+                    Too many passwords or second factors were wrong: on devices that the account does not know, \
+                    taken together, or on this device if the account knows it. Or an operator has removed a lost \
+                    authenticator app. So this device needs a mailed code first.
                     """,
                 remedy: "Send `POST /session/code` with the same identifier, ask for the code, and try again after it."
             )
         case .confirmationRequired:
             Explanation(
                 meaning: """
-                    The request changes what protects the account, or erases it, and the person has not proved within \
-                    the last ten minutes who they are.
+                    The request changes what protects the account or its address, exports the account, or erases \
+                    it, and the person has not proved within the last ten minutes who they are.
                     """,
                 remedy: "Send `PUT /session/confirm` with the password or a second factor, then the same request again."
             )
@@ -82,7 +82,10 @@ extension ProblemKind {
             )
         case .unknownStep:
             Explanation(
-                meaning: "The flow has no step of this name.",
+                meaning: """
+                    The flow has no step of this name; or, below `/account`, the step is not one that people can \
+                    change in their account.
+                    """,
                 remedy: """
                     Take the names of the steps from `GET /signup/schema` or from `steps` of the draft. After a change \
                     of the flow a step may be gone: continue at `next` of the draft.
@@ -91,9 +94,10 @@ extension ProblemKind {
         case .notFound:
             Explanation(
                 meaning: """
-                    No resource has this path, or the resource does not exist: the step has no code or no such image \
-                    field, the field holds no image, the flow proves no address to which a link can be mailed, or the \
-                    link is incomplete.
+                    No resource has this path, or the resource does not exist: the step has no code or no such \
+                    image field, the field holds no image, the account has no such session, photo or factor, the \
+                    flow proves no address to which a link can be mailed, or the link is incomplete. A change of \
+                    the authenticator app also needs a session with two factors.
                     """,
                 remedy: "Check the path. `GET /openapi.json` lists the paths of the flow that the server has loaded."
             )
@@ -125,7 +129,7 @@ extension ProblemKind {
             )
         case .alreadyCommitted:
             Explanation(
-                meaning: "The sign-up has become an account and cannot be read by step or changed any more.",
+                meaning: "The sign-up has become an account. Its steps cannot be read or changed any more.",
                 remedy: "`GET /signup` has the account. `POST /signup` begins a new sign-up."
             )
         case .identifierTaken:
@@ -142,10 +146,11 @@ extension ProblemKind {
         case .draftExpired:
             Explanation(
                 meaning: """
-                    The token does not open a sign-up any more. `reason` says why: `expired`, `cancelled`, \
-                    `superseded` (another sign-up that had verified the same address was committed), \
-                    `continued-elsewhere` (it was moved to another device, or another sign-up that has verified the same \
-                    address has taken its username), or `account-erased` (it became an account, \
+                    The sign-up of the token has ended. `reason` says why: `expired`, `cancelled`, `superseded` \
+                    (another sign-up that had verified the same address was committed; or what protects the \
+                    account of a recovery or a change of the address has changed, or the account was disabled or \
+                    erased), `continued-elsewhere` (it was moved to another device, or another sign-up that has \
+                    verified the same address has taken its username), or `account-erased` (it became an account, \
                     which was deleted).
                     """,
                 remedy:
@@ -153,7 +158,10 @@ extension ProblemKind {
             )
         case .staleRevision:
             Explanation(
-                meaning: "The sign-up is at another revision than the one in `If-Match`. Nothing was changed.",
+                meaning: """
+                    The sign-up is at another revision than the one in `If-Match`, or the form of a code was made \
+                    for an earlier address. Nothing was changed.
+                    """,
                 remedy: """
                     Compare with `draft`, which is the sign-up as it is now, and send the request again with the \
                     `ETag` of this answer or without `If-Match`.
@@ -163,7 +171,7 @@ extension ProblemKind {
             Explanation(
                 meaning: """
                     The body is longer than the resource accepts: 65536 bytes; for an image 5 MiB; for a form with \
-                    images 5 MiB for each image field and 65536 bytes for the rest.
+                    images 5 MiB for each image field of the step and 65536 bytes for the rest.
                     """,
                 remedy: "Send a smaller body. Scale an image down before the upload."
             )
@@ -197,10 +205,10 @@ extension ProblemKind {
         case .rateLimited:
             Explanation(
                 meaning: """
-                    A limit is reached, for this sign-up, this client network, this e-mail address or all mails. \
-                    `RateLimit-Policy` has its name, and how often (`q`) within how many seconds (`w`) the service \
-                    permits the action. An answer without `RateLimit-Policy` and `RateLimit` means that too many \
-                    requests of this client network are being answered at the same time.
+                    A limit is reached, for this sign-up, this account, this client network, this e-mail address \
+                    or all mails. `RateLimit-Policy` has its name, and how often (`q`) within how many seconds \
+                    (`w`) the service permits the action. An answer without `RateLimit-Policy` and `RateLimit` \
+                    means that too many requests of this client network are being answered at the same time.
                     """,
                 remedy: """
                     Wait as many seconds as `Retry-After` says, and send the request again. At the limit `revisions` \
@@ -220,8 +228,9 @@ extension ProblemKind {
                     sign-up, or the server is stopping. Saved answers are not lost.
                     """,
                 remedy: """
-                    Wait as many seconds as `Retry-After` says, and send the same request again. The first one may \
-                    have had an effect: read the draft before you repeat a request that sends a mail or a code.
+                    Wait as many seconds as `Retry-After` says, and send the same request again. The first request \
+                    may have had an effect: `GET` the sign-up before you repeat a request that causes a mail or \
+                    sends a code.
                     """
             )
         case .internal:

@@ -7,11 +7,12 @@ extension ProblemReference {
         # Problems
 
         When the service refuses a request, it answers with a problem: `application/problem+json` (RFC 9457). This page lists
-        every problem type and every code of a refused field, with its meaning and what a client does about it.
+        every problem type and every code of a refused field, with its meaning and what a client does about it. What an
+        explanation says of a sign-up also applies to a recovery and to a change of the address, under their own paths.
 
         The `type` of a problem is a URL, `<PUBLIC_URL>/problems/<slug>`. It resolves to the explanation below, as HTML for
         browsers and as JSON for programs; `/problems` has all of them. `accounts-api problems --markdown` prints this page; a
-        test compares.
+        test compares the two.
 
         Every problem has these members:
 

@@ -110,33 +110,41 @@ extension Refusal.Code {
         case .passwordWrong:
             Explanation(
                 meaning: "The password is not that of the account.",
-                remedy: "Ask for the password again. Too many wrong ones end the session."
+                remedy: """
+                    Ask for the password again. After ten wrong answers in a row, the next attempt ends the session, \
+                    even if it is right.
+                    """
             )
         case .codeWrong:
             Explanation(
                 meaning: """
-                    The code is not the right one. `attempts_left` guesses are left. Without `attempts_left`, another \
-                    code was accepted before, and this one did not count as a guess.
+                    The code is not the right one. `attempts_left` guesses are left. In a sign-up, a code is \
+                    refused without `attempts_left` if another code was accepted before; it did not count as a \
+                    guess. The second factor of a recovery, a confirmation and a new authenticator app of an \
+                    account are always refused without `attempts_left`.
                     """,
                 remedy: """
-                    Ask for the code again. With no guess left, request a new code. Without `attempts_left`, continue: \
-                    the code that was accepted still counts.
+                    Ask for the code again. With no guess left, request a new code. If a code was accepted before \
+                    in the sign-up, continue: it still counts.
                     """
             )
         case .codeExpired:
             Explanation(
                 meaning: "The code or the link is too old, was used, or was replaced by a newer one.",
-                remedy: "Request a new code with `POST /signup/<step>/resend`, or a new link on the first device."
+                remedy: """
+                    Request a new code with `POST /signup/<step>/resend`, or a new link on the first device. For a \
+                    ticket, open the latest mail with a code, or start again.
+                    """
             )
         case .codeExhausted:
             Explanation(
                 meaning: """
-                    There were too many wrong codes. `final` is true when this sign-up gets no further code; \
-                    `new_secret` is true when the authenticator app needs a new secret.
+                    There were too many wrong codes. `final` is true when this sign-up, or this sign-in, gets no \
+                    further code; `new_secret` is true when the authenticator app needs a new secret.
                     """,
                 remedy: """
-                    Request a new code. With `final`, begin the sign-up again. With `new_secret`, read the step again \
-                    and show the new secret.
+                    Request a new code. With `final`, begin the sign-up or the sign-in again. With `new_secret`, \
+                    read the step again and show the new secret.
                     """
             )
         case .tooLarge:
