@@ -1,13 +1,15 @@
--- Claims up to `places` due mails for one attempt each, and returns them. `readable` has the beginnings of what the keys
--- of the server have encrypted; it leaves other mail to the servers that have the keys.
+-- Claims up to `places` due mails for one attempt each, and returns them. `readable` has, for each key of the server,
+-- the first bytes of everything that the key encrypts. Mail that the server cannot decrypt is left to servers that have
+-- its key.
 --
 -- A mail waits while another one to its recipient is in delivery, or is due and older. So the mails of an address arrive
 -- in order, except that one that the mail server has postponed, or that this server cannot decrypt, does not hold up those
 -- after it.
 --
--- Somebody waits for a mail that is useless within a day, such as one with a code: its next attempts follow after 5, 15 and
--- 45 seconds, and then every two minutes. After ten minutes each waits as long as the mail is old, up to four hours. Those of
--- other mail follow after 1, 2, 4 minutes and so on, up to four hours.
+-- A person waits for a mail that is useless within a day, such as a mail with a code: the next attempts follow after 5,
+-- 15 and 45 seconds, and then every two minutes. If the mail is useful for more than an hour and older than ten
+-- minutes, the next attempt follows after as long as the mail is old, up to four hours. The attempts of other mail
+-- follow after 1, 2, 4 minutes and so on, up to four hours.
 
 CREATE OR REPLACE FUNCTION claim_mail(places bigint, readable bytea[])
     RETURNS SETOF outbox LANGUAGE plpgsql

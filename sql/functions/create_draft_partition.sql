@@ -9,7 +9,8 @@ DECLARE
     partition text := 'drafts_' || to_char(day, 'YYYYMMDD');
     given     record;
 BEGIN
-    -- The owner may; anybody else could fill the database with partitions.
+    -- Only the owner of the tables may create a partition for any day. A server could otherwise fill the database with
+    -- partitions.
     IF day NOT BETWEEN (now() AT TIME ZONE 'UTC')::date - 31 AND (now() AT TIME ZONE 'UTC')::date + 31
        AND session_user <> current_user THEN
         RAISE 'the day is too far from today' USING ERRCODE = '22008';

@@ -81,14 +81,14 @@ BEGIN
                AS pair (grantee, privileges)
          WHERE to_regrole(pair.grantee) IS NOT NULL
     LOOP
-        -- Both are one transaction, so nobody loses a privilege that this gives again.
+        -- Both statements are in one transaction, so a role never lacks a privilege that the second one grants again.
         EXECUTE format('REVOKE ALL ON %s FROM %I', wanted.relation, wanted.grantee);
         IF wanted.privileges IS NOT NULL THEN
             EXECUTE format('GRANT %s ON %s TO %I', wanted.privileges, wanted.relation, wanted.grantee);
         END IF;
     END LOOP;
 
-    -- Only functions of the owner of the tables may call it.
+    -- Only functions that run as the owner of the tables may call write_event.
     REVOKE ALL ON FUNCTION write_event FROM PUBLIC;
 
     -- These functions run as the owner of the tables.

@@ -1,5 +1,6 @@
--- The turn of a new mail from that network: now, or one minute after the last new mail of the network that waits. So a
--- network that causes much mail waits behind the others, and never behind more than what they cause meanwhile.
+-- The turn of a new mail from that network: now, or one minute after the last new mail of the network that waits. So
+-- the mail of a network that causes much of it waits for the mail of other networks, but only for as much as they cause
+-- meanwhile.
 --
 -- Two mails of one network may get the same turn if they are inserted at the same moment. This is harmless: they are
 -- rate-limited as others are.

@@ -7,7 +7,7 @@ CREATE OR REPLACE FUNCTION record_consent(
     account uuid, field text, accepted boolean, version text, document bytea, locale text)
     RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
-    -- The transaction may have waited for the lock while another one recorded a consent.
+    -- Later than now(), because the transaction may have waited for the lock while another one recorded a consent.
     moment timestamptz := clock_timestamp();
 BEGIN
     IF EXISTS (

@@ -1,8 +1,8 @@
--- Replaces the hash of the account's password, if it is still the old one. NULL stands for any, and for none. Returns
--- whether it was.
+-- Replaces the hash of the account's password if it is still `old`, and returns whether it was. If `old` is NULL,
+-- replaces any hash, or stores the first one, and returns true.
 --
--- Only a password that replaces any other is a change to the person, unless the account is new; otherwise the hash of the
--- same password was made again.
+-- Writes the event `password.changed` only if `old` is NULL and the account is not new. With an `old` hash, the new
+-- hash is of the same password.
 --
 -- Runs as the owner of the tables, as password_hash does.
 

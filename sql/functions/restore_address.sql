@@ -1,9 +1,9 @@
 -- Gives an account back an address that it has left, and releases those that it got afterwards. Returns whether the
 -- address was reserved for the account.
 --
--- Whoever changed the address may know the password, and may have added an authenticator shortly before or afterwards. So
--- these go, too. An older authenticator stays with its recovery codes: otherwise whoever reads the mail of an address that
--- the owner has left on purpose could take the account.
+-- The person who changed the address may be a thief who knows the password, and may have added an authenticator shortly
+-- before or afterwards. So both are deleted, too. An older authenticator stays with its recovery codes: otherwise a
+-- reader of the mail of an address that the owner has left on purpose could take over the account.
 --
 -- Runs as the owner of the tables, as move_address does.
 

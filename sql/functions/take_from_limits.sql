@@ -1,5 +1,5 @@
--- Counts one hit on every subject if all their quotas allow it. Otherwise counts none, and returns the number of the
--- limit (from one) that takes longest to pass and for how many seconds it does. Periods are in seconds.
+-- Counts one hit on every subject if all their quotas allow it. Otherwise counts none, and returns the exceeded limit
+-- with the longest wait: its position in the arguments, from one, and the wait in seconds. Periods are in seconds.
 
 CREATE OR REPLACE FUNCTION take_from_limits(wanted bytea[], quotas bigint[], periods bigint[])
     RETURNS TABLE (number bigint, wait bigint) LANGUAGE plpgsql

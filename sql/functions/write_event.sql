@@ -1,8 +1,8 @@
 -- Writes an event about an account, and its deliveries, if an application wants to hear of it.
 --
 -- Only functions that run as the owner of the tables, with the search path of the migration, may call it: no server can
--- invent an event. A second change of the role and the path would double its cost for accounts that no application wants
--- to hear of.
+-- invent an event. write_event itself changes neither the role nor the search path, because that would double its cost
+-- if no application wants the event.
 
 CREATE OR REPLACE FUNCTION write_event(account uuid, type text) RETURNS void LANGUAGE plpgsql AS $$
 #variable_conflict use_column

@@ -1,4 +1,4 @@
--- The trigger of `grants`: notes that the application has to be told, if it wants to.
+-- The trigger of `grants`: queues a logout for the application, if the application wants to be told.
 --
 -- Runs as the owner of the tables, because a server may not add to `logouts`.
 
