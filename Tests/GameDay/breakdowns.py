@@ -88,8 +88,8 @@ class Database(Breakdown):
 
     def commands(self):
         return [
-            Command(IN_RECOVERY, "PostgreSQL does not answer, so it is not a standby and not a lock."),
-            Command(ERRORS, "The servers have the same message as `psql`.", lines=3),
+            Command(IN_RECOVERY, "PostgreSQL does not run, so the cause is neither a standby nor a lock."),
+            Command(ERRORS, "The servers have logged what PostgreSQL answered while it stopped.", lines=3),
             Command("accounts-api doctor"),
         ]
 
@@ -120,9 +120,9 @@ class Mail(Breakdown):
     mending = (
         "Correct `MAIL_FROM`, or ask the provider to unblock the domain. Mail that waits is sent by itself, or at "
         "once by `outbox flush`; dead mail is not, so the people request new codes. *Delivery attempts by outcome* "
-        "shows `delivered` again. *AccountsMailFails* compares a quarter of an hour, so it is late on a busy service: "
-        "the mail that was delivered before counts. *AccountsMailDies* looks at a whole hour, so it goes on after the "
-        "repair."
+        "shows `delivered` again. *AccountsMailFails* fires late: all attempts of five minutes, or more than half of those "
+        "of a quarter of an hour, must have failed, and that for five minutes. *AccountsMailDies* looks at a whole hour, "
+        "so it goes on after the repair."
     )
 
     def begin(self):
@@ -147,7 +147,7 @@ class Mail(Breakdown):
             ),
             Command(
                 f"accounts-api drafts why {person.address}",
-                "This answers a person who asks for the code. (`drafts why` is under *Why a sign-up is stuck*.)",
+                "For a person who asks for the code (see [Why a sign-up is stuck](operating.md#why-a-sign-up-is-stuck)):",
                 is_in_runbook=False,
             ),
             Command(
@@ -168,11 +168,11 @@ class Keys(Breakdown):
     title = "One of two servers has the wrong keys"
     happens = (
         "Server b is restarted with another value in `ACCOUNTS_KEYS`, under the same id, as after a mistake in the "
-        "secrets. It starts, compares its keys with the database, and refuses to serve. Server a serves."
+        "secrets. It starts, compares its keys with the database, and then answers 503. Server a serves."
     )
     people = (
-        "Nothing, because the load balancer sends requests only to servers that are ready. Without such a check, every "
-        "second request would get 503."
+        "They notice nothing, because the load balancer sends requests only to servers that are ready. Without such a "
+        "check, every second request would get 503."
     )
     runbook = "accountskeyswrong"
     alarms = frozenset({"AccountsKeysWrong"})
@@ -237,15 +237,15 @@ class Flood(Breakdown):
     title = "A flood of starts"
     happens = (
         "One client starts sign-ups, about a hundred each second. Its network may start 120 "
-        "in ten minutes (`starts`); all others are refused with 429."
+        "in ten minutes (`starts`); all further starts are refused with 429."
     )
-    people = "Nothing: the limit holds for the network of the client only, and a refusal costs a millisecond."
+    people = "They notice nothing: the limit is only for the network of the client, and a refusal costs a millisecond."
     runbook = "accountslimitsreached"
     alarms = frozenset({"AccountsLimitsReached"})
     panels = ("Rate-limited requests: starts", "Requests by route and status: POST /signup 429", "CPU")
     mending = (
         "Nothing needs to be done. To get rid of the load, block the client in front of the service, where its "
-        "address is known. *Rate-limited requests* falls to what it was."
+        "address is known. Then *Rate-limited requests* falls to its earlier level."
     )
     # Seconds between two requests of one connection.
     pause = 0.1
@@ -278,7 +278,8 @@ class Flood(Breakdown):
         return [
             Command(
                 BY_SITE,
-                "One site has nearly all refusals. What it did, with a `request_id` for the log of the proxy:",
+                "One site has nearly all refusals. The next command shows what it did, with a `request_id` for the log of "
+                "the proxy.",
                 lines=20,
             ),
             Command(self.details(), lines=3, is_in_runbook=False),
@@ -304,7 +305,7 @@ class Botnet(Flood):
         "As before, but each request comes from another network, a hundred each second. No network reaches a limit, so "
         "every sign-up is started. None goes beyond the first step."
     )
-    people = "Nothing, as long as the database carries the load."
+    people = "They notice nothing, as long as the database carries the load."
     runbook = "accountsstepstalls"
     minutes = 60
     recovery = 75
@@ -312,8 +313,8 @@ class Botnet(Flood):
     panels = ("Started and completed", "Continuation rate over time: email", "Unfinished sign-ups: open", "CPU")
     mending = (
         "Block the program in front of the service, by what its requests have in common. Its sign-ups expire after a "
-        "day and are erased, or are deleted with `drafts purge`, also those of people who are at this step. No mail "
-        "is sent for them. *AccountsStepStalls* compares the last hour with the day before, so it is late, and ends "
+        "day and are erased. `drafts purge` deletes them earlier, but also those of people who are at this step. No "
+        "mail is sent for them. *AccountsStepStalls* compares the last hour with the day before, so it is late, and ends "
         "late. With an address in each sign-up, *AccountsMailBudget* would come first."
     )
     networks = itertools.count()
@@ -336,18 +337,21 @@ class Botnet(Flood):
 class Flow(Breakdown):
     title = "A bad flow file"
     happens = (
-        "A flow file with a mistake, a kind of field that does not exist, is put on the machine of server b, which is "
-        "then restarted. It refuses to start, with exit code 2. Kubernetes starts it again and again; systemd does "
-        "not, because of `RestartPreventExitStatus=2`. Server a still runs with the old file in memory."
+        "Server b gets a flow file with a mistake, a kind of field that does not exist, and is restarted. It refuses to "
+        "start, with exit code 2. Kubernetes starts it again and again; systemd does not, because of "
+        "`RestartPreventExitStatus=2`. Server a still runs with the old file in memory."
     )
-    people = "Nothing while a runs. If all servers get the file, the service is gone as soon as the last one restarts."
+    people = (
+        "They notice nothing while a runs. If all servers get the file, the service is gone as soon as the last one "
+        "restarts."
+    )
     runbook = "accountsserveraway"
     alarms = frozenset({"AccountsServerAway"})
     panels = ("Database availability: b", "Memory: b", "Version and flow")
     mending = (
-        "Correct the file; `flow check` must say that it is valid. Then restart the server. *AccountsRestarts* did "
-        "not see the loop, because a process that refuses its settings never serves metrics: *AccountsServerAway* is "
-        "the alarm for it, and *AccountsDown* if no server is left."
+        "Correct the file; `flow check` must say that it is valid. Then restart the server. *AccountsRestarts* does "
+        "not fire, because a process that refuses its settings never serves metrics: *AccountsServerAway* is the alarm "
+        "for it, and *AccountsDown* if no server is left."
     )
 
     def begin(self):
@@ -383,7 +387,7 @@ class Migration(Breakdown):
         "version before, serves. (The game day has one executable only: it deletes the record of a migration that it "
         "has applied.)"
     )
-    people = "Nothing while a runs."
+    people = "They notice nothing while a runs."
     runbook = "upgrading"
     alarms = frozenset({"AccountsServerAway"})
     panels = ("Database availability: b", "Version and flow")
@@ -402,7 +406,7 @@ class Migration(Breakdown):
             Command("accounts-api migrate"),
             Command(
                 "MIGRATE_AS=accounts_server accounts-api migrate",
-                "The same as the role of the servers, a frequent mistake (`MIGRATE_AS` belongs to the game day):",
+                "The same command with the role of the servers, a frequent mistake (only the game day knows `MIGRATE_AS`):",
                 is_in_runbook=False,
             ),
             Command(
@@ -431,7 +435,7 @@ class Rollback(Breakdown):
         "same executable with version 2 of the flow, and its migration, `9999-next`, is written into the database by "
         "the script."
     )
-    people = "Nothing, apart from the fault of the release."
+    people = "They notice nothing but the fault of the release."
     runbook = "going-back"
     minutes = 75
     alarms = frozenset({"AccountsVersions"})

@@ -14,22 +14,22 @@ from service import ROOT
 HEAD = """# The game day
 
 This page shows {count} faults: what people notice, which alarms fire, what the dashboard shows, and what the commands
-of the [runbook](operating.md#alarms) print. `scripts/gameday --write docs/gameday.md` has written it from a real run,
-and fails if an alarm fires that is not listed here, or one that is listed does not, before, during or after a fault.
+of the [runbook](operating.md#alarms) print. `scripts/gameday --write docs/gameday.md` has written it from a real run.
+The script fails if an alarm of a fault does not fire, or if any other alarm fires before, during or after a fault.
 Use it to practise: read the alarms and the panels of a fault, say what is broken, and then look.
 
-**The installation.** Two servers, a and b, serve people who sign up and sign in behind a load balancer that sends
-requests to servers that are ready (and to all if none is). PostgreSQL has the
+**The installation.** Two servers, a and b, run behind a load balancer that sends requests only to servers that are
+ready (and to all if none is). People sign up and sign in all the time. PostgreSQL has the
 [roles](operating.md#a-role-for-each-task) that this documentation recommends, and a disk of 400 MB in memory. The
 commands run on the machine of b, with its settings; `log` prints what both servers have logged since the fault began.
 
 **The time.** Both servers are scraped every {interval} seconds while they are calm, while the fault lasts and after
-it, for half a minute or longer each. Alarms wait for minutes or an hour. So each recorded phase is repeated until it
+it, for 20 seconds or longer each. Alarms wait for minutes or an hour. So the script repeats each recorded phase until it
 has lasted as long as the page says: gauges repeat their values, and counters go on with their rate. An age, such as
-that of the oldest mail, does not become higher in this way than it was when it was recorded. `promtool test rules`
-evaluates [deploy/alerts.yaml](../deploy/alerts.yaml) on this timeline each minute; a Prometheus that has it in its
-storage answers the queries of [deploy/grafana.json](../deploy/grafana.json), with a range of 15 minutes and rates
-over 2 minutes.
+that of the oldest mail, therefore never exceeds the highest recorded value. `promtool test rules`
+evaluates [deploy/alerts.yaml](../deploy/alerts.yaml) on this timeline each minute; a Prometheus that has the timeline
+in its storage answers the queries of [deploy/grafana.json](../deploy/grafana.json), with a range of 15 minutes and
+rates over 2 minutes.
 
 Without a fault, no alarm fires in three hours of that timeline.{left_out}
 
