@@ -56,10 +56,12 @@ struct SettingsReference: ParsableCommand {
     static let page = """
         # Configuration
 
-        The server and the commands read their settings once, when they start. A flag takes precedence over the
-        environment variable, and the variable over the file that `NAME_FILE` names. Use files for secrets. An empty
-        value counts as not set. If settings are invalid, the server or command reports all errors together and does not
-        start.
+        The server and the commands read their settings once, when they start; the server reads only the applications
+        file again, on SIGHUP. A command reads only the settings that it needs. A flag takes precedence over the
+        environment variable, and the variable over the file that `NAME_FILE` names. Use files for secrets. One line
+        break at the end of such a file is dropped. An empty value counts as not set. If settings are invalid, the
+        server or command reports all errors together and does not start. The variables of libpq, such as `PGPASSFILE`,
+        complete `DATABASE_URL`.
 
         This page is the output of `accounts-api settings --markdown`; a test compares the two.
 

@@ -21,8 +21,9 @@ struct SettingTable: Sendable {
         default: .required,
         hasFlag: false,
         """
-        encryption keys as id:v2:base64(32 bytes)[,others…]; the first key encrypts new data; the others only decrypt, \
-        and verify passwords. A key without v2: is a v1 key, without a pepper for passwords
+        encryption keys as id:v2:base64(32 bytes)[,others…], where an id has 1 to 32 letters and digits; the first \
+        key encrypts new data; the others only decrypt, and verify passwords. A key without v2: is a v1 key, without \
+        a pepper for passwords
         """,
         parse: { try KeyRing($0) }
     )
@@ -42,8 +43,8 @@ struct SettingTable: Sendable {
         "PUBLIC_URL",
         default: .text("http://localhost:8080"),
         """
-        URL at which clients reach the service, with https unless its host is loopback; with https, the cookie is \
-        named __Host-signup and is Secure
+        URL at which clients reach the service, with only a scheme, a host and an optional port; https unless the \
+        host is loopback. With https, the names of the cookies begin with __Host-, and the cookies are Secure
         """,
         parse: baseURL
     )
@@ -51,8 +52,8 @@ struct SettingTable: Sendable {
         "INSECURE_HTTP",
         default: .text("refused"),
         """
-        allowed permits a PUBLIC_URL with http whose host is not loopback. This is a setting of its own because \
-        clients then send passwords and tokens unencrypted, which a forgotten s in PUBLIC_URL must not cause
+        allowed permits a PUBLIC_URL with http whose host is not loopback; clients then send passwords and tokens \
+        unencrypted. A separate setting is needed so that a forgotten s in PUBLIC_URL cannot cause this
         """,
         parse: oneOf(InsecureHTTP.self)
     )
@@ -60,7 +61,7 @@ struct SettingTable: Sendable {
         "FLOW_FILE",
         default: .derived("built in") { try Flow.standard(among: $0.read(\.texts)) },
         completion: .file(extensions: ["yaml", "yml"]),
-        "YAML file that defines the flow",
+        "YAML file that defines the steps and fields of a sign-up: see flow.md",
         parse: flowFile
     )
     /// The languages that the service has.
@@ -77,8 +78,8 @@ struct SettingTable: Sendable {
         default: .empty(nil),
         completion: .file(extensions: ["yaml", "yml"]),
         """
-        YAML file that registers the applications that use the accounts; without it there are none, and the paths for \
-        them answer 404. The server reads it again on SIGHUP
+        YAML file that registers the applications that use the accounts: see applications.md. Without it there are \
+        none, and the paths for them answer 404. The server reads it again on SIGHUP
         """,
         parse: { path in
             _ = try YAMLText.read(path)
@@ -114,16 +115,21 @@ struct SettingTable: Sendable {
         default: .empty(.unset),
         mask: withoutCredentials,
         """
-        SMTP server as smtp://user:password@host:587 or smtps://…; a host that is not loopback must offer TLS, unless \
-        the URL ends with ?tls=optional. terminal: prints mail to standard output. Without a value, mail is printed \
-        too, but the server refuses that if PUBLIC_URL is https
+        SMTP server as smtp://user:password@host:587 or smtps://…, with percent-encoded user and password; the \
+        default ports are 587 and 465. smtp:// requires TLS if the host is not loopback, if the URL has a password, \
+        or if it ends with ?tls=required; with ?tls=optional it uses TLS only if the server offers it. terminal: \
+        prints mail to standard output. Without a value, mail is printed too, but the service does not start without \
+        a value if PUBLIC_URL is https
         """,
         parse: { $0 == "terminal:" ? .terminal : .smtp(try SMTPServer(url: $0)) }
     )
     let smtpConnections = Setting(
         "SMTP_CONNECTIONS",
         default: .text("10"),
-        "connections of each server to SMTP_URL, and so mails sent at the same time; fewer if the mail server allows fewer",
+        """
+        connections of each server to SMTP_URL, from 1 to 64: the number of mails that are sent at the same time; \
+        fewer if the mail server allows fewer
+        """,
         parse: integer(in: 1...64)
     )
     let mailFrom = Setting(
@@ -160,15 +166,18 @@ struct SettingTable: Sendable {
     let afterSignupURL = Setting<String?>(
         "AFTER_SIGNUP_URL",
         default: .empty(nil),
-        "URL to which the last page of a sign-up leads unless it leads back to an application; the account if not set",
+        """
+        URL to which the last page of a sign-up leads, unless the sign-up leads back to an application; without a \
+        value, the page leads to the account
+        """,
         parse: webURL
     )
     let forwardAuthHosts = Setting(
         "FORWARD_AUTH_HOSTS",
         default: .empty([]),
         """
-        hosts of applications whose proxies may ask who the person is, separated by commas, each with its port unless \
-        it is the default one: see forward-auth.md
+        hosts of applications whose reverse proxies may ask the service who has sent a request, separated by commas, \
+        each with its port unless it is the default one: see forward-auth.md
         """,
         parse: { Set(try items(of: $0).map(host)) }
     )
@@ -178,9 +187,9 @@ struct SettingTable: Sendable {
         default: .empty(nil),
         completion: .file(extensions: ["txt"]),
         """
-        sorted file with a hash of a breached password in each line, as HASH or HASH:COUNT: SHA-1 with 40 or NTLM with \
-        32 hexadecimal digits. If the lines have only the first digits, at least 10, write sha1: or ntlm: before the \
-        path. The passwords are refused
+        sorted file with a hash of a breached password in each line, as HASH or HASH:COUNT: SHA-1 with 40 or NTLM \
+        with 32 hexadecimal digits. If the lines have only the first digits of each hash, at least 10, write sha1: or \
+        ntlm: before the path. The service refuses these passwords
         """,
         parse: { try BreachedList($0) }
     )
@@ -188,49 +197,50 @@ struct SettingTable: Sendable {
         "ARGON2_MEMORY_KIB",
         default: .text("19456"),
         """
-        memory for each hash in KiB. Together with ARGON2_ITERATIONS, it must reach one of the minimum configurations \
-        of the OWASP Password Storage Cheat Sheet, such as 19456 KiB with 2 iterations
+        memory for each hash in KiB, up to 262144. Together with ARGON2_ITERATIONS, it must reach one of the minimum \
+        configurations of the OWASP Password Storage Cheat Sheet, such as 19456 KiB with 2 iterations. Do not lower \
+        it while accounts have hashes with more memory: the server cannot check their passwords then
         """,
         parse: integer(in: 8...Argon2Parameters.ceiling.memoryKiB)
     )
     let argon2Iterations = Setting(
         "ARGON2_ITERATIONS",
         default: .text("2"),
-        "passes over the memory for each hash; see ARGON2_MEMORY_KIB",
+        "passes over the memory for each hash, up to 10; see ARGON2_MEMORY_KIB",
         parse: integer(in: 1...Argon2Parameters.ceiling.iterations)
     )
     let argon2Workers = Setting(
         "ARGON2_WORKERS",
         // One core remains for everything else.
         default: .computed("number of cores minus one") { max(1, Machine.cores - 1) },
-        "hashes computed at the same time; the server allocates the memory of all of them when it starts",
+        "hashes computed at the same time, up to 256; the server allocates the memory of all of them when it starts",
         parse: integer(in: 1...256)
     )
     let argon2Queue = Setting(
         "ARGON2_QUEUE",
         default: .text("32"),
-        "maximum number of passwords that wait for a hash; client networks share the queue",
+        "maximum number of passwords that wait for a hash, up to 10000; client networks share the queue",
         parse: integer(in: 1...10_000)
     )
     let argon2Wait = Setting(
         "ARGON2_WAIT",
         default: .text("5"),
         """
-        maximum seconds that a password waits for a hash, estimated from the latest hashes; one that would wait longer \
-        is rejected immediately
+        maximum seconds that a password waits for a hash, from 1 to 60, estimated from the latest hashes; a password \
+        that would wait longer is rejected immediately
         """,
         parse: seconds(in: 1...60)
     )
     let argon2Priority = Setting(
         "ARGON2_PRIORITY",
         default: .text("idle"),
-        "idle lets all other work on the machine run before hashing; normal does not",
+        "idle lets all other work on the machine run before hashing; with normal, hashing competes with it",
         parse: oneOf(DedicatedThread.Priority.self)
     )
     let imageWorkers = Setting(
         "IMAGE_WORKERS",
         default: .text("1"),
-        "images processed at the same time, each in its own process, which briefly uses up to 320 MiB",
+        "images processed at the same time, from 1 to 16, each in its own process, which briefly uses up to 320 MiB",
         parse: integer(in: 1...16)
     )
     let imageSandbox = Setting(
@@ -254,13 +264,13 @@ struct SettingTable: Sendable {
     let shutdownDelay = Setting(
         "SHUTDOWN_DELAY",
         default: .text("0"),
-        "seconds that the server keeps serving after a stop signal, so that the load balancer can notice",
+        "seconds, up to 3600, that the server keeps serving after a stop signal, so that the load balancer can notice",
         parse: seconds(in: 0...3600)
     )
     let shutdownTimeout = Setting(
         "SHUTDOWN_TIMEOUT",
         default: .text("30"),
-        "maximum seconds that the server waits for open requests to finish, after the SHUTDOWN_DELAY",
+        "maximum seconds, from 1 to 3600, that the server waits for open requests to finish, after the SHUTDOWN_DELAY",
         parse: seconds(in: 1...3600)
     )
     let logLevel = Setting(
@@ -273,7 +283,7 @@ struct SettingTable: Sendable {
     let logFormat = Setting(
         "LOG_FORMAT",
         default: .computed("text on a terminal, otherwise json") { isatty(STDERR_FILENO) == 1 ? .text : .json },
-        "json or text",
+        "json or text; the default is text if standard error is a terminal",
         parse: oneOf(LogFormat.self)
     )
 
