@@ -24,6 +24,6 @@ core.register_action("accounts", { "http-req" }, function(txn, service)
     txn:set_var("txn.accounts_name", header("remote-name"))
     txn:set_var("txn.accounts_identity", header("x-identity"))
     txn:set_var("txn.accounts_cookie", header("cookie"))
-    -- The last one: all others are set if it is.
+    -- Set last: if this variable is set, all others are set, too.
     txn:set_var("txn.accounts_status", tostring(answer.status))
 end, 1)
