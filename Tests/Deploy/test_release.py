@@ -201,6 +201,8 @@ def test_every_link_of_the_documents_leads_to_a_file(release, tmp_path):
     run("tar", "--extract", "--directory", tmp_path, "--file", release[".gz"])
     run("dpkg-deb", "--extract", release[".deb"], tmp_path / "package")
     tarball = tmp_path / release[".gz"].name.removesuffix(".tar.gz")
+    # The command `doctor` advises to run this script.
+    assert os.access(tmp_path / "package/usr/share/doc/accounts-api/scripts/argon2", os.X_OK)
     for folder in (tarball, tmp_path / "package/usr/share/doc/accounts-api"):
         links = [(path, link) for path in folder.rglob("*.md") for link in relative_links(path.read_text())]
         assert len(links) > 100
