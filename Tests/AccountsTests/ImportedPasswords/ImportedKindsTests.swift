@@ -48,6 +48,15 @@ struct ImportedKindsTests {
         }
     }
 
+    @Test(arguments: HashOfOtherTool.all)
+    func `a check of every kind is measured with a salt that the kind accepts`(hash: HashOfOtherTool) throws {
+        let imported = try ImportedHash(hash.text)
+        let method = try #require(ImportedHash.method(of: imported.method.kind[...], salt: ImportedKinds.salt))
+        let output = method.output(of: Secret(text: "a pass phrase of mine"))
+        let isComputed = output != nil
+        #expect(isComputed, "\(hash.tool)")
+    }
+
     /// Otherwise an attacker who measures failures could learn which address somebody has just tried.
     @Test func `sign-ins do not change the time of a failure`() async throws {
         try await TestSignups.with { service in
