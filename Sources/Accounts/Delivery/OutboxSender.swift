@@ -187,10 +187,11 @@ package struct OutboxSender: Sendable {
         let waiting = try await database.transaction(
             """
             UPDATE outbox SET last_error = \(reason), sending_until = NULL
-             WHERE id = \(mail.id) AND state = 'waiting' RETURNING id
+             WHERE id = \(mail.id) AND state = 'waiting' AND attempts <= \(mail.attempts) RETURNING id
             """
         )[0]
-        // Another server may have finished the mail since.
+        // Another server may have finished the mail since. Or it delivers the mail now, because this attempt took longer
+        // than its claim: then the attempts are more than those of this claim.
         if waiting.isEmpty { return }
         metrics.mails.add(1, "postponed")
         logger.warning("mail not delivered, will retry", metadata: ["mail": "\(mail.id)", "reason": "\(reason)"])

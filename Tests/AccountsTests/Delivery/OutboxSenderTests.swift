@@ -219,6 +219,23 @@ struct OutboxSenderTests {
         }
     }
 
+    @Test func `an attempt that outlasts its claim leaves the mail to the server that has claimed it since`()
+        async throws
+    {
+        try await TestSignups.with { service in
+            try await enter("kim@example.com", at: service)
+            let held = HeldSender(service, mailers: 1)
+            let sender = held.sender
+            async let attempt = sender.deliverNext()
+            let delivery = try await held.next()
+            try session.run("UPDATE outbox SET due_at = now(), sending_until = now()")
+            #expect(try await service.signups.outbox.claim(1, on: service.database).count == 1)
+            delivery.end(with: .temporary(reply: nil, reason: "the server is gone"))
+            _ = try await attempt
+            #expect(try session.number(of: "outbox WHERE sending_until > now() AND last_error IS NULL") == 1)
+        }
+    }
+
     @Test(arguments: [
         MailError.temporary(reply: nil, reason: "the server is gone"),
         .permanent(reply: 550, reason: "no such mailbox"),
