@@ -184,7 +184,7 @@ extension Signups {
         """
         SELECT count(*) FILTER (WHERE NOT is_past AND NOT is_done), count(*) FILTER (WHERE NOT is_past AND is_done),
                count(*) FILTER (WHERE is_past)
-          FROM (SELECT step = 'review' AS is_done, \(deadline) <= now() AS is_past FROM drafts
+          FROM (SELECT \(DraftSummary.isAtReview) AS is_done, \(deadline) <= now() AS is_past FROM drafts
                  WHERE account_id IS NULL ORDER BY id DESC LIMIT \(Self.maximumCounted)) AS newest
         """
     }

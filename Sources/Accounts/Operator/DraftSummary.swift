@@ -56,6 +56,10 @@ package struct DraftSummary: Sendable {
     package let now: Date
     /// Whether the values, with the address, cannot be decrypted.
     package var isSealed = false
+
+    /// The condition that a row of `drafts` needs only its commit. The steps of recoveries and of changes of an address
+    /// are stored with the path of their flow, such as `recovery/review`.
+    static let isAtReview: SQL = "(step = 'review' OR step LIKE '%/review')"
 }
 
 extension Operator {
@@ -156,7 +160,7 @@ extension Operator {
     private var state: SQL {
         """
         CASE WHEN account_id IS NOT NULL THEN 'committed' WHEN deadline <= now() THEN 'expired'
-             WHEN step = 'review' OR step LIKE '%/review' THEN 'review' ELSE 'open' END
+             WHEN \(DraftSummary.isAtReview) THEN 'review' ELSE 'open' END
         """
     }
 

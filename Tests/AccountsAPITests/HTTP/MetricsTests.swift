@@ -216,6 +216,17 @@ struct MetricsTests {
         }
     }
 
+    @Test func `a recovery that needs only its commit counts as review`() async throws {
+        try await TestSignups.with { service in
+            _ = try await service.readyDraft()
+            try DatabaseSession().run("UPDATE drafts SET step = 'recovery/review'")
+            let monitor = Monitor(of: service.signups, version: "1")
+            await monitor.refresh()
+            let numbers = try await Self.parse(monitor.exposition())
+            #expect(numbers["accounts_drafts state=review"] == 1 && numbers["accounts_drafts state=open"] == 0)
+        }
+    }
+
     @Test func `a locked table does not block the metrics`() async throws {
         try await TestSignups.with { service in
             let session = try DatabaseSession()
