@@ -60,11 +60,22 @@ extension Sessions {
         _ hash: StoredPassword?
     ) async throws(SignInError) -> NewSession {
         let account = session.account.id
-        guard let hash, try await verify(password, against: hash).isRight else { throw .failed }
+        guard let hash, try await isRight(password, hash) else { throw .failed }
         return try await withCurrent(hash, of: account, password) { (current) throws(SignInError) in
             let setIsRight = Signups.setFlag("is_right", "has_password(\(account), \(current.rawValue))")
             let check: SQL = "SELECT \(setIsRight) WHERE \(Signups.flag("may_answer"))"
             return try await renew(session, to: session.assurance, session.methods, after: [check])
+        }
+    }
+
+    /// False also if the hash needs more memory than the workers of this server have. A sign-in refuses every password
+    /// of such an account, too.
+    private func isRight(_ password: SharedSecret, _ hash: StoredPassword) async throws(SignInError) -> Bool {
+        do throws(SignInError) {
+            return try await verify(password, against: hash).isRight
+        } catch .hashing(.tooCostly) {
+            signups.metrics.signIns.add(1, "uncheckable")
+            return false
         }
     }
 

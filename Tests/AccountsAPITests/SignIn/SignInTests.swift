@@ -244,6 +244,20 @@ struct SignInTests {
         }
     }
 
+    @Test func `a password whose hash needs too much memory confirms nothing`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let kim = Browser(site)
+            #expect(try await kim.signIn().status == 201)
+            let costly = site.service.signups.hashing.parameters.memoryKiB + 1
+            try DatabaseSession().query(
+                "UPDATE credentials SET secret = regexp_replace(secret, 'm=[0-9]+', \("m=\(costly)"))"
+            )
+            let response = try await kim.send(.put, "/session/confirm", ["password": "a pass phrase of mine"])
+            #expect(response.status == 422 && response.refusals == ["password:password_wrong"])
+        }
+    }
+
     @Test func `a confirmation that the deadline of its request cuts off is no wrong one`() async throws {
         let (beginnings, beginning) = AsyncStream.makeStream(of: Void.self)
         let gate = DispatchSemaphore(value: 0)
