@@ -275,7 +275,7 @@ extension Routes {
         case .session(let handle):
             group.add(middleware: SessionLookup(sessions: sessions)).group(context: SessionContext.self)
                 .on(path, method: method) { request, context in
-                    if context.representation == .page {
+                    if context.representation == .page, operation.hasPages {
                         return try await signInPages.page(act, request, context, handle)
                     }
                     return try await signup.uploads.withAnswers(of: request, context) {

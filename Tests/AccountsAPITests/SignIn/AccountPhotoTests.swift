@@ -43,6 +43,21 @@ struct AccountPhotoTests {
         }
     }
 
+    /// Browsers prefer HTML, and accept everything else.
+    @Test func `a browser that opens the address of the photo gets the image`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            try await kim.send(.put, "/account/profile", Multipart(["username": "kim"], photo: image("plain.png")))
+            let session = try #require(kim["session"])
+            let headers: HTTPFields = [.accept: "text/html,*/*;q=0.8", .cookie: "session=\(session)"]
+            let shown = try await site.send(.get, Self.path, headers)
+            #expect(shown.status == 200 && shown.headers[.contentType] == "image/jpeg")
+            let list = try await site.send(.get, "/account/sessions", headers)
+            #expect(list.status == 200 && list.json["sessions"] != nil)
+        }
+    }
+
     @Test func `answers without an image keep the photo`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
