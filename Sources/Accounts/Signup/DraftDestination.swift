@@ -33,8 +33,8 @@ extension Draft {
 extension Signups {
     /// Stores the destination in the open draft, in place of an earlier one. Does nothing if the draft has reached its
     /// maximum number of revisions.
-    package func remember(_ destination: DraftDestination, in draft: Draft) async throws(SubmitError) {
-        _ = try await retryingInTurn(draft) { (draft) throws(SubmitError) -> Draft? in
+    package func remember(_ destination: DraftDestination, in draft: Draft) async throws(SubmitError) -> Draft {
+        try await retryingInTurn(draft) { (draft) throws(SubmitError) -> Draft? in
             guard draft.account == nil else { throw .committed }
             if draft.leads(to: destination) || draft.revision >= flow.limits.revisions { return draft }
             var values = draft.values

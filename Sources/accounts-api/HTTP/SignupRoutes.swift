@@ -36,8 +36,8 @@ struct SignupRoutes: Sendable {
     ) async throws -> (draft: Draft, token: Token<Draft>?) {
         let destination = destination(of: body)
         if let draft = try await openDraft(of: context.credentials.token(of: Draft.self)) {
-            if let destination { try await signups.remember(destination, in: draft) }
-            return (draft, nil)
+            guard let destination else { return (draft, nil) }
+            return (try await signups.remember(destination, in: draft), nil)
         }
         let (draft, token) = try await start(signups.from(context.network), destination)
         return (draft, token)
