@@ -203,9 +203,11 @@ struct AuthorizePages: Sendable {
 
     @Sendable func confirmSignOut(_ request: Request, _ context: RequestScope) async throws -> Response {
         let target = context.answers["target"]?.json?.string.flatMap { provider.open(target: $0) }
+        // The session may have ended while the browser showed the question.
+        let isSignedIn = try await current(context) != nil
         return Pages.seeOther(
             target ?? "/sign-in?signed-out",
-            try await session.signOut(request, context).headers
+            isSignedIn ? try await session.signOut(request, context).headers : [:]
         )
     }
 }
