@@ -20,7 +20,7 @@ BEGIN
             created_at timestamptz)
     LOOP
         IF entry.secret !~ '^[a-z0-9,$./=A-Z-]+[|][A-Za-z0-9+/=]+[|][$]argon2id[$]' THEN
-            RAISE EXCEPTION 'not the hash of an import';
+            RAISE EXCEPTION 'the secret of an entry is not an imported hash';
         END IF;
         import_accounts.id := entry.id;
         INSERT INTO accounts (id, email, email_proved_at, username, profile, locale, flow, created_at)

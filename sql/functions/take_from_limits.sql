@@ -10,7 +10,7 @@ CREATE OR REPLACE FUNCTION take_from_limits(wanted bytea[], quotas bigint[], per
     SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
     -- Inserts or locks each row. If the reaper deletes a row meanwhile, this waits for it and inserts the row again.
-    -- Every call locks in the same order, which rules out deadlocks.
+    -- Every call locks in the same order, so transactions with one call each do not deadlock.
     INSERT INTO limits (subject, hits, until)
     SELECT DISTINCT asked, '{}'::timestamptz[], now() + interval '1 day' FROM unnest(wanted) AS asked ORDER BY asked
     ON CONFLICT (subject) DO UPDATE SET until = limits.until WHERE false;

@@ -392,6 +392,7 @@ struct SchemaFilesTests {
         "4064154ee1d59bd5294da209d3c28a8c3f0ca05c1bb0966c672dec8e8ea64a99",
         "180f254fdc15adc5620a859510b3b84fbfb89d79b756b862731b74d0b091f335",
         "e49e98a69d5bf538153c4ff0dbf43a0998d328700d1777876b57a887d1378c24",
+        "f941815569f68ee711fcd906d94068a0858e48c5ce82464cf87370442241106b",
     ]
 
     @Test func `the version of the functions grows with each change`() {
