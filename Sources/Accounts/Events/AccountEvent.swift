@@ -1,6 +1,7 @@
 package import Foundation
 
-/// A change of an account that applications can receive. The transaction that makes the change writes the event.
+/// An event about an account, such as a change or a sign-in, that applications can receive. The transaction that makes
+/// the change writes the event.
 package struct AccountEvent: Sendable {
     package let id: ID<AccountEvent>
     /// One of ``Webhook/eventTypes``.

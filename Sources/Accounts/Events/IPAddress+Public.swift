@@ -1,4 +1,4 @@
-// Both modules include the socket headers, and Swift may attribute `sockaddr` to either module.
+// CCurl and Foundation both include the socket headers, and Swift may find `sockaddr` in either. So both are imported.
 internal import CCurl
 internal import Foundation
 
@@ -21,20 +21,21 @@ extension IPAddress {
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
         "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
         "224.0.0.0/4", "240.0.0.0/4",
-        // A metadata service of Azure, whose address is otherwise public.
+        // A service of Azure for its machines, such as DNS. The address is otherwise public.
         "168.63.129.16/32",
         "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
     ].map { IPBlock($0)! }
 
-    /// Whether the address is in a private network and belongs to the metadata service of a cloud. Such a service gives
-    /// out credentials of this machine.
-    var isMetadataService: Bool { Self.metadataServices.contains { $0.contains(self) } }
+    /// Whether a cloud has its metadata service at this address, and the address is in a private network, which
+    /// `EVENT_NETWORKS` can open. A metadata service gives out credentials of this machine. The services at link-local
+    /// and public addresses, such as 169.254.169.254, do not count, because no setting opens those addresses.
+    var isPrivateMetadataService: Bool { Self.privateMetadataServices.contains { $0.contains(self) } }
 
-    /// The metadata services of Alibaba, Amazon (fd00:ec2::254 for instances, fd00:ec2::23 for pods), Google, Oracle
-    /// and Scaleway, in this order. The services at 169.254.169.254, 192.0.0.192 and 168.63.129.16 are not here,
-    /// because these addresses are in no private network.
-    private static let metadataServices = [
-        "100.100.100.200/32", "fd00:ec2::/32", "fd20:ce::254/128", "fd00:c1::a9fe:a9fe/128", "fd00:42::42/128",
+    /// The metadata services of Alibaba (IPv4, IPv6), Amazon (the block of its services, such as fd00:ec2::254 for
+    /// instances and fd00:ec2::23 for pods), Google, Linode, Oracle and Scaleway, in this order.
+    private static let privateMetadataServices = [
+        "100.100.100.200/32", "fd00:100::100:200/128", "fd00:ec2::/32", "fd20:ce::254/128", "fd00:a9fe:a9fe::1/128",
+        "fd00:c1::a9fe:a9fe/128", "fd00:42::42/128",
     ].map { IPBlock($0)! }
 
     /// The address in a `sockaddr` of IPv4 or IPv6; nil for another family. An IPv4-mapped address stays an IPv6

@@ -9,6 +9,6 @@ struct ReceiverAddresses: Sendable {
     func contains(_ address: IPAddress, isEncrypted: Bool) -> Bool {
         if address.isLoopback { return allowsLoopback }
         guard isEncrypted else { return false }
-        return address.isPublic || !address.isMetadataService && networks.contains { $0.contains(address) }
+        return address.isPublic || !address.isPrivateMetadataService && networks.contains { $0.contains(address) }
     }
 }

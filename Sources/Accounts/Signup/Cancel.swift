@@ -18,7 +18,7 @@ extension Signups {
         let isOpen: SQL = "id = \(draft.id) AND token_hash = \(draft.tokenHash) AND account_id IS NULL"
         let isRequestedRevision: SQL = revision.map { "\(isOpen) AND revision = \($0)" } ?? isOpen
         let hasEnded = try await converting(to: CancelError.database) { () throws(DatabaseError) in
-            // Locks the row first, so that the deletion sees the result of a concurrent commit.
+            // Like every transaction of a draft, locks the row of the draft first, so that two cannot deadlock.
             let rows = try await database.transaction(
                 [lock(draft), end(in: table(of: draft.id), where: isRequestedRevision, as: .cancelled)]
                     + Self.deleteBelongingsExceptCodes

@@ -38,7 +38,8 @@ struct PublicAddressTests {
 
     @Test(arguments: [
         "10.19.255.255", "10.21.0.0", "192.168.1.1", "127.0.0.1", "::1", "0.0.0.0", "169.254.169.254", "fe80::1",
-        "168.63.129.16", "192.0.0.192", "100.100.100.200", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254",
+        "168.63.129.16", "192.0.0.192", "100.100.100.200", "fd00:100::100:200", "fd00:a9fe:a9fe::1", "fd00:ec2::254",
+        "fd00:ec2::23", "fd20:ce::254",
         "fd00:c1::a9fe:a9fe", "fd00:42::42", "fc00::1", "64:ff9b::a14:1",
     ])
     func `requests go to no other private, loopback or metadata address`(text: String) throws {
