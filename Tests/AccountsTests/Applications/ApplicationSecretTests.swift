@@ -139,7 +139,7 @@ struct ApplicationSecretTests {
         try Self.withFolder { folder in
             let path = "\(folder)/apps.yaml"
             let text = Applications.file()
-            let padding = String(repeating: "#", count: ApplicationsFile.maximumBytes - text.utf8.count)
+            let padding = String(repeating: "#", count: YAMLText.maximumBytes - text.utf8.count)
             let file = try ApplicationsFile(path: path, flow: .standard(), publicURL: "https://accounts.example")
             try Data((text + padding).utf8).write(to: URL(filePath: path))
             #expect(try file.read().all.count == 1)

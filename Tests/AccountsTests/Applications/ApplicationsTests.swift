@@ -236,7 +236,7 @@ struct ApplicationsTests {
         let file = FileManager.default.temporaryDirectory.appending(path: "applications-\(UUID()).yaml")
         try Data(String(repeating: "ä", count: 1 << 20).utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
-        let error = #expect(throws: YAMLFileError.self) { try ApplicationsFile.text(of: file.path) }
+        let error = #expect(throws: YAMLFileError.self) { try YAMLText.read(file.path) }
         #expect(error?.description == "\(file.path): the file is larger than 1 MiB")
     }
 }
