@@ -54,6 +54,11 @@ extension Messages {
     /// The message after too many requests.
     package func tooOften(_ wait: RoundedWait) -> String { text("pages.too-often", ["time": time(wait)]) }
 
+    /// The message after too many codes of the app in a recovery. A recovery code needs no wait.
+    package func tooManyAppCodes(_ wait: RoundedWait) -> String {
+        text("pages.too-many-app-codes", ["time": time(wait)])
+    }
+
     /// The text about the lifetime of a code, for a page without a script.
     package func codeLifetime(seconds: Int) -> String {
         text("pages.code-lifetime", ["time": time(RoundedWait(seconds: seconds))])

@@ -54,7 +54,8 @@ package final class Metrics: Sendable {
         "accounts_limits_reached_total",
         "Requests refused by a rate limit.",
         labels: ["limit"],
-        from: Limits.Name.allCases.map { [$0.rawValue] } + [["handoff"], ["resend"], ["revisions"]]
+        from: Limits.Name.allCases.map { [$0.rawValue] } + FactorLimit.allCases.map { [$0.rawValue] }
+            + [["handoff"], ["resend"], ["revisions"]]
     )
     let signIns = Counter(
         "accounts_sign_ins_total",

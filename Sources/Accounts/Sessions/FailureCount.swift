@@ -75,21 +75,19 @@ extension Signups {
     /// Returns the limit that the failure has exceeded; nil if there is none.
     ///
     /// - Parameters:
+    ///   - name: the name of the limit for clients.
     ///   - network: the result of the statement that counts the failure in ``FailureCounts/ofNetwork``.
     ///   - strangers: the result of the next statement, which counts the failure in ``FailureCounts/ofStrangers``.
     func exceeded(
         _ counts: FailureCounts,
+        named name: String,
         _ network: Rows,
         _ strangers: Rows
     ) throws(DatabaseError) -> LimitReached? {
         guard let count = network.isEmpty ? strangers.isEmpty ? nil : counts.ofStrangers : counts.ofNetwork else {
             return nil
         }
-        return reached(
-            Limits.Name.guessesForAddress.rawValue,
-            Limit(count.maximum, per: count.memory),
-            wait: count.memory
-        )
+        return reached(name, Limit(count.maximum, per: count.memory), wait: count.memory)
     }
 
     /// Whether an earlier statement of the transaction has counted a failure above a maximum.

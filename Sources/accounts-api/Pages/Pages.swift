@@ -437,8 +437,13 @@ extension Problem {
             } else if limit == "resend", let wait = headers[.retryAfter] {
                 language.messages.text(.codeUnderWay).replacing("{left}", with: wait)
             } else if let wait = headers[.retryAfter].flatMap({ Int($0) }).map({ RoundedWait(seconds: $0) }) {
-                limit == AddressChange.limit
-                    ? language.messages.addressPause(wait) : language.messages.tooOften(wait)
+                if limit == AddressChange.limit {
+                    language.messages.addressPause(wait)
+                } else if limit == FactorLimit.appGuesses.rawValue {
+                    language.messages.tooManyAppCodes(wait)
+                } else {
+                    language.messages.tooOften(wait)
+                }
             } else {
                 language.messages.text(.tooOften)
             }

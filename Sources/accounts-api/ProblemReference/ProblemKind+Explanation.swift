@@ -212,7 +212,8 @@ extension ProblemKind {
                     """,
                 remedy: """
                     Wait as many seconds as `Retry-After` says, and send the request again. At the limit `revisions` \
-                    the sign-up cannot be changed any more: begin a new one.
+                    the sign-up cannot be changed any more: begin a new one. At the limit `app_guesses_for_account` of a \
+                    recovery, a recovery code needs no wait.
                     """
             )
         case .busy:

@@ -160,6 +160,9 @@ struct RecoveryTests {
             }
             let right = try await thief.send(.put, "/recovery/second-factor", ["second_factor": .string(person.code)])
             #expect(right.slug == "rate-limited" && right.headers[.retryAfter] == "3600")
+            #expect(right.headers[.rateLimitPolicy] == "\"app_guesses_for_account\";q=10;w=3600")
+            let message = "Too many codes from the app were tried. Try again in 1 hour, or enter a recovery code."
+            #expect(right.json["message"] == .string(message))
             let code: JSON = ["second_factor": .string(person.recoveryCodes[0])]
             #expect(
                 try await thief.send(.put, "/recovery/second-factor", code).status == 200,
@@ -184,6 +187,8 @@ struct RecoveryTests {
             for _ in 1...10 { #expect(try await answer(wrong).refusals == ["second_factor:code_wrong"]) }
             let right = try await answer(person.recoveryCodes[0])
             #expect(right.slug == "rate-limited" && right.headers[.retryAfter] == "3600")
+            #expect(right.headers[.rateLimitPolicy] == "\"recovery_code_guesses_for_account\";q=10;w=3600")
+            #expect(right.json["message"] == "Too many attempts. Try again in 1 hour.")
             #expect(try await answer(person.code).status == 200)
         }
     }
@@ -514,6 +519,26 @@ struct RecoveryTests {
             let codes = try await kim.post("/recovery/second-factor", "second_factor=\(person.recoveryCodes[0])")
             #expect(codes.status == 200 && codes.has("<code>") && codes.has("href=\"/recovery/password\""))
             #expect(codes.has("It replaces the one you just used"))
+        }
+    }
+
+    @Test func `after too many codes of the app, the page says how long to wait, or takes a recovery code`()
+        async throws
+    {
+        try await TestServer.with { site in
+            let person = try await Browser(site).signUp(hasAuthenticator: true)
+            let kim = PageVisitor(site)
+            _ = try await kim.post("/recovery")
+            _ = try await kim.post("/recovery/email", "email=kim%40example.com")
+            let code = try await site.service.readCode(for: Self.email)
+            _ = try await kim.post("/recovery/code", "code=\(code)")
+            let wrong = "second_factor=\(person.wrongCode)"
+            for _ in 1...10 { #expect(try await kim.post("/recovery/second-factor", wrong).status == 422) }
+            let refused = try await kim.post("/recovery/second-factor", wrong)
+            #expect(refused.status == 429 && refused.has("Try again in 1 hour, or enter a recovery code."))
+            #expect(refused.has("name=\"second_factor\"") && refused.has("<button class=\"main\">Next</button>"))
+            let codes = try await kim.post("/recovery/second-factor", "second_factor=\(person.recoveryCodes[0])")
+            #expect(codes.status == 200 && codes.has("href=\"/recovery/password\""))
         }
     }
 

@@ -41,6 +41,7 @@ struct TextsFileTests {
             }
         }
         for wait in [RoundedWait.seconds(1), .minutes(2), .hours(3)] { texts.append(messages.tooOften(wait)) }
+        texts.append(messages.tooManyAppCodes(.hours(1)))
         texts += [messages.signUp(serviceName: "Acme"), messages.continueTo("Shop")]
         texts.append(messages.text(try #require(CivilDate(json: "2001-02-28"))))
         let pages = [

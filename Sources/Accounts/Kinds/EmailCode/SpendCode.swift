@@ -45,7 +45,9 @@ extension Signups {
                 [lock, consume(charges, when: countsGuess)] + (counting ?? []) + [spend]
             )
             let spent = try rows[rows.count - 1].first?.decode(Int.self, [UInt8]?.self)
-            let tooMany = try counts.flatMap { counts throws(DatabaseError) in try exceeded(counts, rows[2], rows[3]) }
+            let tooMany = try counts.flatMap { counts throws(DatabaseError) in
+                try exceeded(counts, named: Limits.Name.guessesForAddress.rawValue, rows[2], rows[3])
+            }
             return (row: spent, exceeded: try exceeded(charges, rows[1]) ?? tooMany)
         }
         if let exceeded = spent.exceeded { throw .limited(exceeded) }
