@@ -47,7 +47,7 @@ extension Refusal {
     private static func topic(ofMember name: String) -> RefusalTopic? {
         switch name {
         case "password": .presentPassword
-        case "token": .code
+        case "token", "recovery_code": .code
         default: RefusalTopic(rawValue: name)
         }
     }

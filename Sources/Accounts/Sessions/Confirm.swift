@@ -176,8 +176,12 @@ extension Sessions {
 extension Reauthentication {
     fileprivate var isPassword: Bool { if case .password = self { true } else { false } }
 
-    /// The refusal of a wrong answer.
+    /// The refusal of a wrong answer. It names the member of the request that has the answer.
     fileprivate var refusal: Refusal {
-        isPassword ? Refusal("password", .passwordWrong) : Refusal("code", .codeWrong)
+        switch self {
+        case .password: Refusal("password", .passwordWrong)
+        case .secondFactor(.totp): Refusal("code", .codeWrong)
+        case .secondFactor(.recoveryCode): Refusal("recovery_code", .codeWrong)
+        }
     }
 }

@@ -145,7 +145,10 @@ struct SessionLifeTests {
                 let response = try await kim.send(.put, "/session/confirm", ["recovery_code": .string(code)])
                 #expect(response.status == status)
                 #expect((response.json["recovery_code"] != nil) == (status == 200))
+                #expect(response.refusals == (status == 200 ? [] : ["recovery_code:code_wrong"]))
             }
+            let cut = try await kim.send(.put, "/session/confirm", ["recovery_code": "abc"])
+            #expect(cut.refusals == ["recovery_code:bad_format"])
         }
     }
 

@@ -93,6 +93,7 @@ struct MessagesTests {
             (
                 "ticket", .codeExpired, "This link has expired or was already used.", "만료되었거나 이미 사용한 링크입니다."
             ),
+            ("recovery_code", .badFormat, "Enter the whole code.", "코드를 빠짐없이 입력해 주세요."),
             ("transport", .required, "This field is required.", "필수 항목입니다."),
         ] as [(FieldName, Refusal.Code, String, String)]
     )
