@@ -105,7 +105,8 @@ struct AccountRoutes: Sendable {
         return changed(new, codes, in: context)
     }
 
-    /// The answer after a change: the session with its new token, and the new recovery codes if there are any.
+    /// The answer after a change: the new recovery codes if there are any, and the session with its new token, unless
+    /// a sign-out ended it during the change.
     func changed(_ new: NewSession?, _ codes: [RecoveryCode] = [], in context: SessionContext) -> Answer {
         var answer = Answer(
             json: codes.isEmpty ? .object([]) : ["recovery_codes": .array(codes.map { .string($0.text) })]

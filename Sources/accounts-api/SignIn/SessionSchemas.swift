@@ -78,7 +78,7 @@ extension Schemas {
         ),
         .init(
             "Change",
-            object(["session": reference("Session")], optional: ["recovery_codes": names, "token": string])
+            object([:], optional: ["session": reference("Session"), "recovery_codes": names, "token": string])
         ),
     ]
 
