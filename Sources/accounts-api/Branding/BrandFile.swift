@@ -79,7 +79,7 @@ struct BrandFile: Sendable {
         }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
         guard let data = try? handle.read(upToCount: maximum + 1), !data.isEmpty else {
-            throw Unusable(reason: "cannot be read, or empty")
+            throw Unusable(reason: "the file cannot be read, or it is empty")
         }
         guard data.count <= maximum else { throw Unusable(reason: "more than \(maximum >> 10) KiB") }
         return Array(data)

@@ -22,7 +22,7 @@ struct EventRoutes: Sendable {
             let maximum = Database.maximumEventsInPage
             throw Problem(
                 .malformedRequest,
-                "The cursor is not one of this list, or the limit is not from 1 to \(maximum)."
+                "The cursor is malformed, or the limit is not from 1 to \(maximum)."
             )
         }
         let subscriber = applications.current.subscribers.first { $0.id == application.id }
@@ -32,7 +32,10 @@ struct EventRoutes: Sendable {
         else {
             throw Problem(
                 .malformedRequest,
-                "The cursor is from another database, perhaps before a restore. List again without a cursor."
+                """
+                The cursor is not from this database; the database may have been restored from a backup. List again \
+                without a cursor.
+                """
             )
         }
         return Answer(json: ["events": .array(events), "next": .string(next.text), "more": .bool(mayHaveMore)]).response

@@ -45,7 +45,7 @@ extension AuthenticatorStepRoutes {
 extension Operation.Act {
     static let forgetRecoveryCodes = Self(
         "forgetRecoveryCodes",
-        "Confirms that the person has saved the recovery codes, which the page of the step then shows no more",
+        "Confirms that the person has saved the recovery codes; the page of the step no longer shows them",
         problems: [.stepLocked, .alreadyCommitted, .rateLimited]
     )
 

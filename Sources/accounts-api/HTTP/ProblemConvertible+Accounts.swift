@@ -226,9 +226,12 @@ extension ProblemContext {
         case .signIn(let id):
             logger.error("no key in the key ring decrypts a sign-in", metadata: ["sign_in": "\(id)"])
         case .leftAddress(let account):
-            logger.error("no key in the key ring decrypts a left address", metadata: ["account": "\(account)"])
+            logger.error(
+                "no key in the key ring decrypts an earlier address of an account",
+                metadata: ["account": "\(account)"]
+            )
         case .signingKey:
-            logger.error("no key in the key ring decrypts a key that signs")
+            logger.error("no key in the key ring decrypts the signing key")
         }
         return .keysMissing
     }

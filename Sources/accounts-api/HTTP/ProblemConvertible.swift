@@ -45,7 +45,10 @@ struct ProblemContext {
     func stale(_ current: Draft) -> Problem {
         Problem(
             .staleRevision,
-            "The \(flow.purpose.noun) has another revision than If-Match requires. \"draft\" has the current one.",
+            """
+            The \(flow.purpose.noun) has another revision than If-Match requires. The member "draft" contains the \
+            current state.
+            """,
             [.init("draft", representations.draft(current))],
             headers: [.eTag: "\"\(current.revision)\""]
         )

@@ -46,7 +46,10 @@ struct AuthorizePages: Sendable {
     @Sendable func resume(_ request: Request, _ context: RequestScope) async throws -> Response {
         let query = request.uri.queryParameters
         guard let authorization = query["request"].flatMap({ provider.request(ticket: String($0)) }) else {
-            throw Problem(.notFound, "The request of the application is over. Start again at the application.")
+            throw Problem(
+                .notFound,
+                "The authorization request has expired or is invalid. Start again at the application."
+            )
         }
         if query["sign-up"] != nil, authorization.allowsSignUp {
             return try await begin(signup, for: authorization, context, request)

@@ -18,7 +18,10 @@ struct ProviderRoutes: Sendable {
             case "refresh_token": return try await provider.refresh(parameters, by: application).json
             case nil: throw OAuthError("invalid_request", "The grant_type is required.")
             default:
-                throw OAuthError("unsupported_grant_type", "Supported are authorization_code and refresh_token.")
+                throw OAuthError(
+                    "unsupported_grant_type",
+                    "The supported grant types are authorization_code and refresh_token."
+                )
             }
         }
     }
@@ -105,7 +108,10 @@ struct ProviderRoutes: Sendable {
         if let header = request.headers[.authorization], header.lowercased().hasPrefix("basic ") {
             guard let credentials = BasicCredentials(header) else { throw .invalidClient }
             guard parameters.clientSecret == nil, parameters["client_id"].map({ $0 == credentials.name }) ?? true else {
-                throw OAuthError("invalid_request", "The application authenticates in two ways.")
+                throw OAuthError(
+                    "invalid_request",
+                    "The application authenticates in two ways, or its two client ids differ."
+                )
             }
             guard let application = provider.application(credentials.name),
                 application.accepts(secret: credentials.password)
@@ -210,13 +216,13 @@ extension Operation.Act {
     static let userInfoForm = Self("userInfoForm", "Returns the claims of the person, by POST", needsKeys: true)
     static let introspect = Self(
         "introspect",
-        "Tells an application about one of its tokens",
+        "Returns whether a token of the application is active, with its claims",
         problems: [.unsupportedMediaType],
         needsKeys: true
     )
     static let revoke = Self(
         "revoke",
-        "Ends a token of the application",
+        "Revokes a token of the application",
         problems: [.unsupportedMediaType],
         needsKeys: true
     )

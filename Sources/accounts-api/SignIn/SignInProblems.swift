@@ -13,7 +13,10 @@ extension SignInError: ProblemConvertible {
         case .noSuchFactor:
             Problem(
                 .notFound,
-                "The factor cannot be changed: the account or the flow has none, this session has one factor, or it changed."
+                """
+                The factor cannot be changed: the account or the flow has no such factor, this session has only one \
+                factor, or another request has changed the factor.
+                """
             )
         case .factorRequired:
             Problem(.factorRequired, "Every account needs an authenticator app. Replace it instead of removing it.")
@@ -64,13 +67,13 @@ extension Problem {
 
     static let confirmationRequired = Problem(
         .confirmationRequired,
-        "This needs a sign-in or a confirmation of the last ten minutes. Confirm the session first.",
+        "This request needs a sign-in or a confirmation within the last ten minutes. Confirm the session first.",
         [.next(.confirm)]
     )
 
     static let codeRequired = Problem(
         .codeRequired,
-        "This device needs a mailed code before the next attempt. Ask for one.",
+        "This device needs a mailed code before the next attempt. Request a code with POST /session/code.",
         [.next(.mailCode)],
         headers: challenge
     )

@@ -47,6 +47,22 @@ struct EmailChangeTests {
         }
     }
 
+    @Test func `an earlier address that no key decrypts is 503, and the log says so`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            try await kim.moveAddress(to: Self.new)
+            try await site.service.deliver()
+            let token = JSON.string(try site.service.mailbox.undoToken(for: Self.old))
+            try DatabaseSession().run("UPDATE address_changes SET sealed = ''")
+            #expect(try await kim.send(.post, "/email-change/undo", ["token": token]).slug == "unavailable")
+            let errors = site.log.lines.filter { $0["level"] == "error" }
+            #expect(
+                errors.map { $0["message"] } == ["no key in the key ring decrypts an earlier address of an account"]
+            )
+        }
+    }
+
     @Test func `the session gets a new token, and a repeated commit returns the same token`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)

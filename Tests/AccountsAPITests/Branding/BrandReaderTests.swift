@@ -79,7 +79,7 @@ struct BrandReaderTests {
         ("logo: {light: font.woff2}", "1: cannot use \"font.woff2\": the file has none of these types: SVG, PNG"),
         ("logo: {light: .}", "1: cannot use \".\": not a regular file"),
         ("favicon: big.png", "1: cannot use \"big.png\": 102401 bytes, more than 100 KiB"),
-        ("favicon: empty", "1: cannot use \"empty\": cannot be read, or empty"),
+        ("favicon: empty", "1: cannot use \"empty\": the file cannot be read, or it is empty"),
         (
             "colors: {light: {accent: #fff\n}}",
             "1: \"accent\" must be a colour in quotation marks, such as \"#1d4ed8\""

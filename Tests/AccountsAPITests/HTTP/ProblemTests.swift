@@ -17,7 +17,11 @@ struct ProblemTests {
         try await TestServer.with { site in
             let response = try await site.visitor().send(.post, "/signup", headers: [.accept: accept])
             #expect(response.status == status)
-            if status == 406 { #expect(response.slug == "not-acceptable") }
+            if status == 406 {
+                #expect(response.slug == "not-acceptable")
+                let detail = "No representation of this resource matches Accept. Use application/json or text/html."
+                #expect(response.json["detail"] == .string(detail))
+            }
         }
     }
 
@@ -221,6 +225,8 @@ struct ProblemTests {
             if status == 412 {
                 #expect(response.slug == "stale-revision")
                 #expect(response.json["draft"]?["revision"] == 2)
+                let detail = response.json["detail"]?.string
+                #expect(detail?.hasSuffix("The member \"draft\" contains the current state.") == true)
                 #expect(response.headers[.eTag] == "\"2\"")
             }
         }

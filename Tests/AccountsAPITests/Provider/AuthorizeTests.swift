@@ -324,7 +324,9 @@ struct AuthorizeTests {
             let back = try #require(try await shop.authorize(kim).query["return_to"])
             let paths = ["\(back.dropLast(4))AAAA", "\(back.dropLast(40))", "/oauth/authorize/continue?request=x"]
             for path in paths { #expect(try await kim.send(.get, path).status == 404) }
-            #expect(try await kim.send(.get, "/oauth/authorize/continue").status == 404)
+            let missing = try await kim.send(.get, "/oauth/authorize/continue")
+            let detail = "The authorization request has expired or is invalid. Start again at the application."
+            #expect(missing.status == 404 && missing.json["detail"] == .string(detail))
         }
     }
 

@@ -42,6 +42,8 @@ struct AccountChangeTests {
                 let response = try await kim.send(method, path, body)
                 #expect(response.status == 403 && response.slug == "confirmation-required", "\(method) \(path)")
                 #expect(response.json["next"]?["href"] == "/session/confirm")
+                let detail = response.json["detail"]?.string
+                #expect(detail?.contains("a sign-in or a confirmation within the last ten minutes") == true)
             }
             try await kim.send(.put, "/session/confirm", ["password": "a pass phrase of mine"])
             #expect(try await kim.send(.put, "/account/password", Self.password()).status == 200)
@@ -261,7 +263,12 @@ struct AccountChangeTests {
                 try await sessions.addAuthenticator(SignedUp(secret: secret).code, to: session, in: .english)
             }
             guard case .noSuchFactor? = error else { throw Missing() }
-            #expect(try await kim.send(.delete, "/account/totp").slug == "not-found")
+            let removal = try await kim.send(.delete, "/account/totp")
+            let detail = """
+                The factor cannot be changed: the account or the flow has no such factor, this session has only one \
+                factor, or another request has changed the factor.
+                """
+            #expect(removal.slug == "not-found" && removal.json["detail"] == .string(detail))
             #expect(try await kim.send(.post, "/account/recovery-codes").slug == "not-found")
             let after = try stored()
             #expect(after == before)

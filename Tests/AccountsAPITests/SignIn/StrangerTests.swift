@@ -26,6 +26,7 @@ struct StrangerTests {
             #expect(slugs.dropFirst(50).allSatisfy { $0 == "code-required" })
             let lucky = try await Browser(site).signIn(identifier)
             #expect(lucky.slug == "code-required" && lucky.json["next"]?["href"] == "/session/code")
+            #expect(lucky.json["detail"]?.string?.hasSuffix("Request a code with POST /session/code.") == true)
             if identifier.hasPrefix("kim") {
                 #expect(try await owner.signIn(identifier).status == 201, "a known device goes on")
             }

@@ -25,7 +25,7 @@ struct ClientLimit: RouterMiddleware {
         guard limiter.acquire(for: network) else {
             throw Problem(
                 .rateLimited,
-                "Too many requests of this network are being answered. Send fewer at the same time.",
+                "Too many requests from this network are in progress. Send fewer at the same time.",
                 headers: [.retryAfter: "1"]
             )
         }

@@ -2,7 +2,7 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// Refuses a request whose `Accept` allows no representation of the route.
+/// Refuses a request whose `Accept` matches no representation of the route.
 struct Negotiation: RouterMiddleware {
     /// Whether the route has a page as well as JSON.
     let hasPages: Bool
@@ -14,7 +14,9 @@ struct Negotiation: RouterMiddleware {
         else {
             throw Problem(
                 .notAcceptable,
-                "Accept allows no representation. Use application/json\(hasPages ? " or text/html" : "")."
+                """
+                No representation of this resource matches Accept. Use application/json\(hasPages ? " or text/html" : "").
+                """
             )
         }
         return try await next(request, context)
