@@ -55,5 +55,9 @@ struct EventRoutes: Sendable {
 }
 
 extension Operation.Act {
-    static let listEvents = Self("listEvents", "Returns the events that the application subscribes to")
+    static let listEvents = Self(
+        "listEvents",
+        "Returns the events that the application subscribes to",
+        query: ["after", "limit"]
+    )
 }

@@ -110,6 +110,7 @@ extension Operation.Act {
     static let askToResume = Self(
         "askToResume",
         "Shows a page that asks whether to continue on this device; the link stays valid",
+        query: ["code"],
         problems: [.notFound],
         needsKeys: true
     )

@@ -112,6 +112,12 @@ struct OpenAPI {
             let schema: JSON = name == ":slug" ? ["enum": .array(slugs)] : text
             return ["name": .string(String(name.dropFirst())), "in": "path", "required": true, "schema": schema]
         }
+        parameters += operation.query.map { parameter -> JSON in
+            [
+                "name": .string(parameter.name), "in": "query", "required": .bool(parameter.isRequired),
+                "schema": text,
+            ]
+        }
         func addHeader(_ name: String) {
             parameters.append(["name": .string(name), "in": "header", "schema": text])
         }

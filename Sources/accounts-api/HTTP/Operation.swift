@@ -21,6 +21,7 @@ struct Operation: Sendable {
         /// The name in the OpenAPI description.
         let name: String
         let summary: String
+        let query: [QueryParameter]
         let body: Body
         /// The problems of this act, in addition to those of every request.
         let problems: [Problem.Slug]
@@ -30,13 +31,29 @@ struct Operation: Sendable {
         init(
             _ name: String,
             _ summary: String,
+            query: [QueryParameter] = [],
             body: Body = .none,
             problems: [Problem.Slug] = [],
             needsKeys: Bool = false
         ) {
-            (self.name, self.summary, self.body) = (name, summary, body)
+            (self.name, self.summary, self.query, self.body) = (name, summary, query, body)
             (self.problems, self.needsKeys) = (problems, needsKeys)
         }
+    }
+
+    /// A parameter in the query of a request. A word that only selects a notice of a page, as in `/account?saved`, is
+    /// not listed.
+    struct QueryParameter: Hashable, Sendable, ExpressibleByStringLiteral {
+        let name: String
+        let isRequired: Bool
+
+        private init(_ name: String, isRequired: Bool) {
+            (self.name, self.isRequired) = (name, isRequired)
+        }
+
+        init(stringLiteral name: String) { self.init(name, isRequired: false) }
+
+        static func required(_ name: String) -> Self { Self(name, isRequired: true) }
     }
 
     /// The kind of body of a response. The raw value is the name of its schema, if it has one.
@@ -117,6 +134,10 @@ struct Operation: Sendable {
         self.handler = handler
     }
 
+    /// The parameters in the query. A change of the address has no first page, which reads most of those of ``Act/show``.
+    var query: [QueryParameter] {
+        act == .show && flow == .emailChange ? ["locale", "ui_locales"] : act.query
+    }
     var needsStep: Bool { path.contains(":step") }
     /// The steps that `:step` stands for.
     func steps(of flow: Flow) -> [Step] { needsSession ? flow.editableSteps : flow.steps }

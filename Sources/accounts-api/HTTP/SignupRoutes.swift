@@ -244,6 +244,7 @@ extension Operation.Act {
     static let start = Self(
         "start",
         "Starts a sign-up, or continues the open one of the token",
+        query: ["request", "return_to"],
         body: .members("Start", isRequired: false),
         problems: [.validationFailed, .rateLimited],
         needsKeys: true
@@ -251,7 +252,8 @@ extension Operation.Act {
 
     static let show = Self(
         "show",
-        "Returns the state of the sign-up, with the account after the commit"
+        "Returns the state of the sign-up, with the account after the commit",
+        query: ["request", "return_to", "login_hint", "email", "locale", "ui_locales"]
     )
 
     static let cancel = Self(

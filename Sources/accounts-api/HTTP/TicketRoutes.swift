@@ -83,6 +83,7 @@ extension Operation.Act {
     static let askToRedeem = Self(
         "askToRedeem",
         "Shows a page that asks whether to mail another code; the link in the mail stays valid",
+        query: [.required("ticket")],
         problems: [.notFound],
         needsKeys: true
     )

@@ -260,6 +260,11 @@ extension Operation.Act {
     static let authorize = Self(
         "authorize",
         "Begins or answers an authorization request of an application",
+        query: [
+            .required("client_id"), "request_uri", "redirect_uri", "response_type", "response_mode", "scope", "state",
+            "nonce", "code_challenge", "code_challenge_method", "prompt", "max_age", "login_hint", "ui_locales",
+            "id_token_hint",
+        ],
         problems: [.noSession],
         needsKeys: true
     )
@@ -272,12 +277,14 @@ extension Operation.Act {
     static let continueAuthorization = Self(
         "continueAuthorization",
         "Continues an authorization request after the person has signed in or up",
+        query: [.required("request"), "sign-up", "recover"],
         problems: [.notFound],
         needsKeys: true
     )
     static let applicationSignOut = Self(
         "applicationSignOut",
         "Signs out for an application; asks first unless the id_token_hint belongs to the session",
+        query: ["client_id", "id_token_hint", "post_logout_redirect_uri", "state"],
         needsKeys: true
     )
     static let applicationSignOutForm = Self(

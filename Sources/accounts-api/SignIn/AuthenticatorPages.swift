@@ -136,7 +136,7 @@ struct AuthenticatorPages: Sendable {
 extension AuthenticatorPages {
     var operations: [Operation] {
         [
-            .page("account/authenticator", "showAuthenticatorPage", show),
+            .page("account/authenticator", "showAuthenticatorPage", query: ["return_to"], show),
             .page("account/authenticator/codes", "askForNewCodes", askForNewCodes),
             .page("account/authenticator/remove", "askToRemoveAuthenticator", askToRemove),
             .form("account/authenticator", "authenticatorForm", add),

@@ -361,16 +361,22 @@ extension SignInPages {
     var operations: [Operation] {
         let password: Set<String> = ["password"]
         return [
-            .page("sign-in", "showSignIn", showSignIn),
+            .page(
+                "sign-in",
+                "showSignIn",
+                query: ["return_to", "anew", "login_hint", "email", "locale", "ui_locales"],
+                showSignIn
+            ),
             .form("sign-in", "signInForm", secretMembers: password, signIn),
-            .page("sign-in/second-factor", "showSecondFactor", showSecondFactor),
+            .page("sign-in/second-factor", "showSecondFactor", query: ["return_to"], showSecondFactor),
             .form("sign-in/second-factor", "secondFactorForm", enterSecondFactor),
-            .page("sign-in/recovery-code", "showRecoveryCode", showRecoveryCode),
+            .page("sign-in/recovery-code", "showRecoveryCode", query: ["return_to"], showRecoveryCode),
             .form("sign-in/recovery-code", "recoveryCodeForm", enterRecoveryCode),
-            .page("sign-in/mail", "showMail", showMail), .form("sign-in/mail", "mailCodeForm", mailCode),
-            .page("sign-in/code", "showMailedCode", showCode),
+            .page("sign-in/mail", "showMail", query: ["return_to", "login_hint", "email"], showMail),
+            .form("sign-in/mail", "mailCodeForm", mailCode),
+            .page("sign-in/code", "showMailedCode", query: ["return_to"], showCode),
             .form("sign-in/code", "mailedCodeForm", enterCode),
-            .page("session/ticket", "showSignInTicket", showTicket),
+            .page("session/ticket", "showSignInTicket", query: [.required("ticket")], showTicket),
             .form("session/ticket/redeem", "signInTicketForm", redeemTicket),
             .init(
                 .get,
@@ -386,7 +392,7 @@ extension SignInPages {
                 responses: [.seeOther: .nothing],
                 .signInPage(signOut)
             ),
-            .page("account/confirm", "showConfirmation", showConfirmation),
+            .page("account/confirm", "showConfirmation", query: ["return_to"], showConfirmation),
             .form("account/confirm", "confirmForm", secretMembers: password, confirm),
             .page("account/password", "showPassword", showPassword),
             .form(
@@ -407,8 +413,13 @@ extension Operation {
     typealias PageHandler = @Sendable (Request, RequestScope) async throws -> Response
 
     /// A page of the sign-in or the account.
-    static func page(_ path: String, _ name: String, _ handle: @escaping PageHandler) -> Operation {
-        .init(.get, path, .page(name), responses: [.ok: .page], .signInPage(handle))
+    static func page(
+        _ path: String,
+        _ name: String,
+        query: [QueryParameter] = [],
+        _ handle: @escaping PageHandler
+    ) -> Operation {
+        .init(.get, path, .page(name, query: query), responses: [.ok: .page], .signInPage(handle))
     }
 
     /// The operation that receives the form of such a page.
@@ -429,8 +440,14 @@ extension Operation {
 }
 
 extension Operation.Act {
-    static func page(_ name: String) -> Self {
-        Self(name, "Shows a page; changes nothing", problems: [.notFound, .noSession], needsKeys: true)
+    static func page(_ name: String, query: [Operation.QueryParameter]) -> Self {
+        Self(
+            name,
+            "Shows a page; changes nothing",
+            query: query,
+            problems: [.notFound, .noSession],
+            needsKeys: true
+        )
     }
 
     static let changePasswordURL = Self("changePasswordURL", "Redirects to the page for a new password")

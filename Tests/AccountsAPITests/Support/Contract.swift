@@ -26,7 +26,8 @@ struct Contract: Sendable {
         let request = isJSON ? request.flatMap { try? JSON.read(Array($0.utf8)) } : nil
         let errors = try Checker.shared.get().errors(of: [
             "of": .integer(number), "method": .string(method.rawValue),
-            "path": .string(String(path.prefix { $0 != "?" })), "request": request ?? .null,
+            "path": .string(String(path.prefix { $0 != "?" })),
+            "query": .string(String(path.drop { $0 != "?" }.dropFirst())), "request": request ?? .null,
             "status": .integer(response.status), "type": .string(response.headers[.contentType] ?? ""),
             "body": response.body.isEmpty ? .null : response.json == .null ? .string(response.body) : response.json,
         ])
