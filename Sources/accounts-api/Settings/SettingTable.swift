@@ -36,7 +36,7 @@ struct SettingTable: Sendable {
     let metricsListen = Setting(
         "METRICS_LISTEN",
         default: .text("127.0.0.1:9090"),
-        "host:port that serves the metrics to Prometheus; off disables them",
+        "host:port that serves the metrics to Prometheus, not that of LISTEN; off disables them",
         parse: { $0 == "off" ? nil : try address($0) }
     )
     let publicURL = Setting(

@@ -29,7 +29,7 @@ struct Settings: Sendable {
         {
             mistakes += Argon2Parameters(memoryKiB: memory, iterations: iterations).mistakes(workers: workers)
         }
-        mistakes += transportMistakes
+        mistakes += transportMistakes + portMistakes
         if let file = applicationsFile {
             do throws(ApplicationsFileError) {
                 applications = try ApplicationRegistry(file)

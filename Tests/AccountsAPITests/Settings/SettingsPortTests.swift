@@ -21,13 +21,41 @@ struct SettingsPortTests {
         #expect(try await connections == 0)
     }
 
-    private static func settings(listen: String) throws -> Settings {
+    private static func settings(listen: String, metricsListen: String = "off") throws -> Settings {
         try Settings(
             SettingSource(environment: [
                 "DATABASE_URL": "host=/nowhere", "ACCOUNTS_KEYS": TestSignups.keys, "LISTEN": listen,
-                "METRICS_LISTEN": "off",
+                "METRICS_LISTEN": metricsListen,
             ])
         )
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1", "127.0.0.1"), ("0.0.0.0", "127.0.0.1"), ("127.0.0.1", "0.0.0.0"), ("[::1]", "::1"),
+        ("[::]", "[::1]"), ("[::]", "127.0.0.1"), ("0.0.0.0", "[::]"),
+    ])
+    func `the service and its metrics at the same address and port are a mistake`(host: String, metrics: String) {
+        let error = #expect(throws: SettingMistakes.self) {
+            try Self.settings(listen: "\(host):8080", metricsListen: "\(metrics):8080")
+        }
+        #expect(
+            error?.all == [
+                "LISTEN and METRICS_LISTEN have the same address and port; use another port for METRICS_LISTEN"
+            ]
+        )
+        #expect(error?.areTemporary == false)
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1:8080", "127.0.0.2:8080"), ("0.0.0.0:8080", "[::1]:8080"), ("0.0.0.0:8080", "127.0.0.1:8081"),
+        ("127.0.0.1:0", "127.0.0.1:0"),
+    ])
+    func `other addresses or ports, and ports that the system chooses, are no mistake`(
+        listen: String,
+        metricsListen: String
+    ) throws {
+        let settings = try Self.settings(listen: listen, metricsListen: metricsListen)
+        #expect(settings.metricsListen != nil)
     }
 
     @Test func `a server waits for a port that its predecessor is about to close`() async throws {
