@@ -91,7 +91,8 @@ extension Operator {
     /// audit record. Leaves out types of event that the application does not want. The events keep their ids. Returns
     /// their number; nil if no server has stored an application with that id and a webhook.
     package func replayEvents(of application: String, since time: Date) async throws(DatabaseError) -> Int? {
-        let seconds = Int(time.timeIntervalSince1970)
+        // The floor of a time before 1970 would be above all ids.
+        let seconds = max(0, Int(time.timeIntervalSince1970))
         let rows = try await database.transaction(
             """
             WITH found AS (SELECT 1 FROM applications WHERE id = \(application) AND has_webhook),
