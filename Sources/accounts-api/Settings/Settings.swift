@@ -90,19 +90,26 @@ struct HashingSettings: Sendable {
 extension Argon2Parameters {
     /// Returns the reasons why these parameters are refused: they are too weak, or all workers together need at least
     /// all the memory that this process may use.
-    fileprivate func mistakes(workers: Int) -> [String] {
+    ///
+    /// - Parameter memory: the memory in bytes that this process may use.
+    func mistakes(workers: Int, within memory: Int = Machine.memory) -> [String] {
         var mistakes: [String] = []
         if !meetsFloor {
             mistakes.append(
                 "ARGON2_MEMORY_KIB and ARGON2_ITERATIONS are below every row of the OWASP table, such as 19456 and 2"
             )
         }
-        let (needed, available) = (memoryKiB(ofWorkers: workers) / 1024, Machine.memory >> 20)
+        let (needed, available) = (memoryKiB(ofWorkers: workers) / 1024, memory >> 20)
         if needed >= available {
             mistakes.append(
                 "ARGON2_WORKERS times ARGON2_MEMORY_KIB is \(needed) MiB, of which \(available) MiB are available"
             )
         }
         return mistakes
+    }
+
+    /// Returns the maximum memory in KiB with which ``mistakes(workers:within:)`` accepts that number of workers.
+    static func maximumMemoryKiB(workers: Int, within memory: Int) -> Int {
+        ((memory >> 20) * 1024 - 1) / workers - overheadKiB
     }
 }

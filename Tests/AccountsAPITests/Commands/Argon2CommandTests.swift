@@ -47,6 +47,29 @@ struct Argon2CommandTests: OperatorCommandSuite {
         #expect(try await command("argon2", "info", settings: ["ARGON2_MEMORY_KIB": "64"]).status == 2)
     }
 
+    @Test(arguments: [(1, 200, 202_751), (2, 200, 100_351), (64, 3072, 47_103), (4, 8192, 262_144)])
+    func `a calibration uses no more memory than serve accepts`(workers: Int, mebibytes: Int, expected: Int) throws {
+        let memory = mebibytes << 20
+        let limit = try Argon2Commands.Calibrate.maximumMemoryKiB(workers: workers, within: nil, of: memory)
+        #expect(limit == expected)
+        func mistakes(_ memoryKiB: Int) -> [String] {
+            Argon2Parameters(memoryKiB: memoryKiB).mistakes(workers: workers, within: memory)
+        }
+        #expect(mistakes(limit) == [])
+        #expect(limit == Argon2Parameters.ceiling.memoryKiB || mistakes(limit + 1).count == 1)
+    }
+
+    @Test func `the memory limit and the memory of the machine both apply to a calibration`() throws {
+        func limit(_ text: String, workers: Int = 2) throws -> Int {
+            let size = try #require(MemorySize(argument: text))
+            return try Argon2Commands.Calibrate.maximumMemoryKiB(workers: workers, within: size, of: 200 << 20)
+        }
+        #expect(try limit("64MiB") == 30_720)
+        #expect(try limit("1GiB") == 100_351)
+        #expect(throws: (any Error).self) { try limit("41MiB") }
+        #expect(throws: (any Error).self) { try limit("1GiB", workers: 10) }
+    }
+
     /// With two workers that take 100 ms for a hash, a password waits 50 ms for each place of the queue before its own.
     @Test(arguments: [
         (32, 5, "1.7 s, behind a full queue of 32"), (100, 5, "5.1 s, behind a full queue of 100"),

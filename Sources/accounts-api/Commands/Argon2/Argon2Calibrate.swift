@@ -17,21 +17,14 @@ extension Argon2Commands {
 
         @Option(help: "The target time of a hash, such as 250ms.") var target: HashTime
         @Option(\.argon2Workers, name: .long) var workers: String?
-        @Option(help: "The maximum memory of all workers together, such as 512MiB.") var memoryLimit: MemorySize?
+        @Option(help: "The maximum memory of all workers together, such as 512MiB; by default that of the machine.")
+        var memoryLimit: MemorySize?
         @Flag(help: "Prints JSON.") var json = false
 
         func run() async throws {
             let settings = try HashingSettings(SettingSource([\.argon2Workers: workers]))
             let workers = settings.workers
-            let maximumMemory =
-                memoryLimit.map { $0.kibibytes / workers - Argon2Parameters.overheadKiB }
-                ?? Argon2Parameters.ceiling.memoryKiB
-            let minimum = Argon2Parameters()
-            guard maximumMemory >= minimum.memoryKiB else {
-                let required = (minimum.memoryKiB(ofWorkers: workers) + 1023) / 1024
-                throw ValidationError("--memory-limit must be at least \(required)MiB for \(workers) workers")
-            }
-            let limit = min(maximumMemory, Argon2Parameters.ceiling.memoryKiB)
+            let limit = try Self.maximumMemoryKiB(workers: workers, within: memoryLimit)
             let parameters = try await Calibration.parameters(for: target.duration, maximumMemoryKiB: limit) {
                 try await Calibration.measure($0, workers: workers).time
             }
@@ -54,6 +47,34 @@ extension Argon2Commands {
                         + "when the machine is quiet"
                 )
             }
+        }
+
+        /// Returns the maximum memory in KiB of a hash: all workers together stay within the limit, and within the
+        /// memory that `serve` accepts. Throws if that is too little for the minimum parameters.
+        ///
+        /// - Parameters:
+        ///   - limit: the maximum memory of all workers together; nil for no limit.
+        ///   - memory: the memory in bytes that this process may use.
+        static func maximumMemoryKiB(
+            workers: Int,
+            within limit: MemorySize?,
+            of memory: Int = Machine.memory
+        ) throws -> Int {
+            let minimum = Argon2Parameters()
+            let required = (minimum.memoryKiB(ofWorkers: workers) + 1023) / 1024
+            let maximum = limit.map { $0.kibibytes / workers - Argon2Parameters.overheadKiB }
+            if let maximum, maximum < minimum.memoryKiB {
+                throw ValidationError("--memory-limit must be at least \(required)MiB for \(workers) workers")
+            }
+            let accepted = Argon2Parameters.maximumMemoryKiB(workers: workers, within: memory)
+            if accepted < minimum.memoryKiB {
+                throw ValidationError(
+                    "\(workers) workers need \(required)MiB, but only \(memory >> 20)MiB are available: pass fewer "
+                        + "--workers"
+                )
+            }
+            let ceiling = min(accepted, Argon2Parameters.ceiling.memoryKiB)
+            return min(maximum ?? ceiling, ceiling)
         }
     }
 }
