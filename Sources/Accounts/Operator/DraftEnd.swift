@@ -16,15 +16,12 @@ extension Operator {
     }
 
     /// Deletes all drafts that match the filter and are not committed, in batches, and returns their number. Skips
-    /// drafts that another transaction has locked. Writes an audit record for each deleted draft.
+    /// drafts that another transaction has locked. Writes an audit record for each deleted draft, but none of a search
+    /// for an address: call ``count(_:)`` first.
     ///
-    /// If the filter has an address, also deletes the tickets for this address, and writes audit records of the search,
-    /// even if no draft matches.
+    /// If the filter has an address, also deletes the tickets for this address.
     package func purge(_ filter: DraftFilter) async throws(DatabaseError) -> Int {
-        if let email = filter.email {
-            _ = try await self.count(filter)
-            _ = try await database.transaction(signups.eraseTickets(of: email))
-        }
+        if let email = filter.email { _ = try await database.transaction(signups.eraseTickets(of: email)) }
         var count = 0
         while true {
             let batch: SQL = """

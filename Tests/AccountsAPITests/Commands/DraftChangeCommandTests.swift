@@ -114,6 +114,22 @@ struct DraftChangeCommandTests: OperatorCommandSuite {
         }
     }
 
+    @Test func `drafts purge writes one record of each found draft, also if it asks`() async throws {
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email", email: "lee@example.com")
+            let terminal = try TerminalSession(
+                columns: 80,
+                lines: 24,
+                ["drafts", "purge", "--email", "lee@example.com"],
+                settings: CommandRun.settingsOfMina
+            )
+            #expect(try await terminal.expect("Delete 1 draft? [y/N]").timedOut == nil)
+            try await terminal.press("y\r")
+            #expect(try await terminal.end().status == 0)
+            #expect(try audit() == ["mina: find drafts \(draft.id)", "mina: purge \(draft.id)"])
+        }
+    }
+
     @Test func `drafts extend extends a live draft with its lease on the username, but not an expired draft`()
         async throws
     {

@@ -36,9 +36,9 @@ extension DraftCommands {
             let (isSearch, isChange) = (email != nil, !dryRun)
             let count = try await flags.withOperator(writesAudit: isSearch || isChange, needsKeys: isSearch) { admin in
                 try await admin.check(step: step)
-                if dryRun { return try await admin.count(filter) }
+                let count = try await admin.count(filter)
+                if dryRun { return count }
                 if !yes {
-                    let count = try await admin.count(filter)
                     try Question.ask("Delete \(counted(count, "draft"))? [y/N] ", orRefuse: "no draft was deleted")
                 }
                 return try await admin.purge(filter)
