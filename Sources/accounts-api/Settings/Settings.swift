@@ -34,7 +34,7 @@ struct Settings: Sendable {
             do throws(ApplicationsFileError) {
                 applications = try ApplicationRegistry(file)
             } catch {
-                mistakes += error.mistakes.map { "\(SettingTable.shared.applicationsFile.name): \($0)" }
+                mistakes += SettingMistakes(error).all
             }
         }
         if !mistakes.isEmpty { throw SettingMistakes(all: mistakes, temporary: temporary) }
@@ -63,6 +63,12 @@ struct Settings: Sendable {
     }
 
     var argon2: Argon2Parameters { Argon2Parameters(memoryKiB: self.argon2Memory, iterations: self.argon2Iterations) }
+}
+
+extension SettingMistakes {
+    init(_ error: ApplicationsFileError) {
+        self.init(all: error.mistakes.map { "\(SettingTable.shared.applicationsFile.name): \($0)" })
+    }
 }
 
 /// The settings of the pool that hashes passwords.

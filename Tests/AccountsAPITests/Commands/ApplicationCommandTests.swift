@@ -65,6 +65,15 @@ struct ApplicationCommandTests {
         }
     }
 
+    @Test func `applications list reports all mistakes as those of the setting`() async throws {
+        try await Self.withApplications(Self.invalid) { file in
+            let run = try await CommandRun.of("applications", "list", "--applications-file", file)
+            #expect(run.status == 2 && run.output.isEmpty)
+            #expect(run.errorOutput.hasPrefix("APPLICATIONS_FILE: \(file):2: invalid id \"Shop\""))
+            #expect(run.errorOutput.contains("\nAPPLICATIONS_FILE: \(file):6: a field of kind"))
+        }
+    }
+
     @Test func `applications check warns about secret files that every user can read`() async throws {
         try await Self.withApplications(Self.valid, mode: 0o644) { file in
             let run = try await CommandRun.of("applications", "check", file)

@@ -11,7 +11,9 @@ struct CommandFailureTests {
         (["sessions", "end", "kim@example.com"], "not-found", 1),
         (["accounts", "list", "--limit", "0"], "usage", 2), (["accounts", "lst"], "usage", 2),
         (["accounts", "show"], "usage", 2), (["accounts", "erase", "kim"], "usage", 2),
-        (["flow", "show", "--flow-file", "nowhere.yaml"], "failed", 1),
+        (["flow", "show", "--flow-file", "nowhere.yaml"], "settings", 2),
+        (["applications", "list", "--applications-file", "nowhere.yaml"], "settings", 2),
+        (["flow", "diff", "nowhere.yaml", "nowhere.yaml"], "failed", 1),
     ])
     func `an error is one object`(arguments: [String], code: String, exit: Int) async throws {
         let run = try await CommandRun.byMina(arguments + ["--json"])

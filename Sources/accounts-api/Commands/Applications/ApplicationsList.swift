@@ -24,7 +24,12 @@ extension ApplicationCommands {
             ])
             let file = try ApplicationsFile(nil, source)
             let format = try Application.format(in: file.flow).chosen(by: list, asJSON: json)
-            let applications = try file.read().all
+            let applications: [Application]
+            do throws(ApplicationsFileError) {
+                applications = try file.read().all
+            } catch {
+                throw SettingMistakes(error)
+            }
             print(
                 json
                     ? JSON.array(applications.map(format.json(of:))).text

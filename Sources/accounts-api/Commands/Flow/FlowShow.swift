@@ -19,10 +19,7 @@ extension FlowCommands {
         @Flag(help: "Prints JSON.") var json = false
 
         func run() async throws {
-            let source = SettingSource([\.flow: flowFile])
-            let languages = try source.read(\.texts)
-            let path = try source.text(SettingTable.shared.flow.name)?.value
-            let flow = try path.map { try Flow(contentsOf: $0, among: languages) } ?? .standard(among: languages)
+            let flow = try SettingSource([\.flow: flowFile]).read(\.flow)
             let language = try language.map { try supportedLanguage(named: $0, in: flow) } ?? flow.languages[0]
             let description = FlowDescription(
                 flow: flow,

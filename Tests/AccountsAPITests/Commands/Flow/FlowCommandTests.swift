@@ -178,6 +178,13 @@ struct FlowCommandTests {
         }
     }
 
+    @Test func `flow show reports an invalid file as a mistake of the setting`() async throws {
+        try await withFile(Self.invalidFlow) { file in
+            let run = try await CommandRun.of("flow", "show", "--flow-file", file)
+            #expect(run.status == 2 && run.errorOutput == "FLOW_FILE: \(file):10: unknown kind \"chois\"\n")
+        }
+    }
+
     @Test func `flow show without a file shows the built-in flow`() async throws {
         let run = try await CommandRun.of("flow", "show", "--json")
         let shown = try JSON.read(Array(run.output.utf8))
