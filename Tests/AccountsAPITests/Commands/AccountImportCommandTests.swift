@@ -52,6 +52,16 @@ struct AccountImportCommandTests {
         }
     }
 
+    @Test func `a dry run does not compare the lines with each other, and its help says so`() async throws {
+        try await TestSignups.with { _ in
+            let lines = "\(Self.lee)\n" + Self.lee.replacing("{", with: #"{"email": "lee@example.com", "#)
+            #expect(try await run(lines, "--dry-run").output.hasPrefix("would import 2 accounts, "))
+            #expect(try await run(lines).errorOutput == "line 2: username: taken\n")
+            let help = try await CommandRun.of("accounts", "import", "--help").output
+            #expect(help.contains("Checks each line by itself, and imports nothing."))
+        }
+    }
+
     @Test func `more lines than fit into one transaction are all imported`() async throws {
         try await TestSignups.with { _ in
             let lines = (1...600).map { "{\"username\": \"kim\($0)\", \"created_at\": \"2024-05-01T12:00:00Z\"}" }

@@ -118,7 +118,15 @@ package struct AccountImport: Sendable {
     }
 }
 
-package enum ImportError: Error, Sendable {
+package enum ImportError: Error, Sendable, CustomStringConvertible {
     case database(DatabaseError)
     case hashing(any Error)
+
+    package var description: String {
+        switch self {
+        case .database(let error): "\(error)"
+        case .hashing(HashingError.argon2(let error)): "cannot hash a password: \(error)"
+        case .hashing(let error): "cannot hash a password: \(error)"
+        }
+    }
 }

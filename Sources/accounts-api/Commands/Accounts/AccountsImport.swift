@@ -23,7 +23,7 @@ extension AccountCommands {
         )
 
         @Argument(help: "The file; - for standard input.", completion: .file()) var file: String
-        @Flag(help: "Checks everything, and imports nothing.") var dryRun = false
+        @Flag(help: "Checks each line by itself, and imports nothing.") var dryRun = false
         @Option(help: "Passwords that are hashed at once; by default as many as there are cores.") var workers: Int?
         @OptionGroup var flags: OperatorFlags
 

@@ -1,0 +1,11 @@
+import Testing
+
+@testable import Accounts
+
+@Suite("The import of accounts")
+struct AccountImportTests {
+    @Test func `the description of a failed hash has the error of the library`() {
+        let error = Argon2Error(code: -22)
+        #expect("\(ImportError.hashing(HashingError.argon2(error)))" == "cannot hash a password: \(error)")
+    }
+}
