@@ -16,7 +16,8 @@ struct AccountsAPI: AsyncParsableCommand {
 
             EXIT CODES
               0 success, 1 refused, not found, or any other failure, 2 usage error or invalid settings,
-              69 database unavailable, 75 port taken or file of a setting unreadable
+              69 database unavailable, 75 port taken, or file that NAME_FILE names, such as DATABASE_URL_FILE,
+              unreadable
 
             EXAMPLES
               accounts-api serve --migrate

@@ -121,6 +121,10 @@ struct OperatorCommandTests: OperatorCommandSuite {
         #expect(help.contains("\n  accounts-api --generate-completion-script bash >accounts-api.bash\n"))
     }
 
+    @Test func `the help of the program names a variable whose file may be unreadable`() async throws {
+        #expect(try await CommandRun.of("--help").output.contains("DATABASE_URL_FILE"))
+    }
+
     @Test func `an unknown step is a usage error, unless a draft of an earlier flow is there`() async throws {
         for arguments in [["drafts", "list", "--step", "cod"], ["drafts", "purge", "--step", "cod", "--yes"]] {
             let run = try await CommandRun.byMina(arguments)
