@@ -108,7 +108,10 @@ extension Argon2Parameters {
         let (needed, available) = (memoryKiB(ofWorkers: workers) / 1024, memory >> 20)
         if needed >= available {
             mistakes.append(
-                "ARGON2_WORKERS times ARGON2_MEMORY_KIB is \(needed) MiB, of which \(available) MiB are available"
+                """
+                ARGON2_WORKERS hashes of ARGON2_MEMORY_KIB need \(needed) MiB, with \(Self.overheadKiB / 1024) MiB of \
+                overhead each, but only \(available) MiB are available
+                """
             )
         }
         return mistakes
