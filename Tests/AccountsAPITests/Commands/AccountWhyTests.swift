@@ -111,6 +111,8 @@ struct AccountWhyTests {
             try await kim.send(.put, "/session/code", ["code": "000000"])
             try session.run("UPDATE sign_in_failures SET count = 50 WHERE count > 0")
             #expect(try await codes() == ["code_guessed_for_address!", "second_factor", "signed_in"])
+            let link = "The link in the mail with the code requests a new code, which is accepted.\n"
+            #expect(try await why().contains(link))
             try session.run("DELETE FROM sign_in_failures")
             let stranger = Browser(site)
             _ = try await stranger.signIn()

@@ -99,7 +99,7 @@ extension SignInDiagnosis {
         let wait = "for another \(time), or longer if guesses go on"
         let known = "the account knows \(counted(knownDevices, "browser"))"
         let help = hasAddress ? " A mailed code makes a browser known." : ""
-        let link = "The link in a mail with a code sends another one that is accepted."
+        let link = "The link in the mail with the code requests a new code, which is accepted."
         return switch guess {
         case .passwordOfAddress:
             "Unknown browsers need more than the password with the address, \(wait); \(known).\(help)"
@@ -109,8 +109,9 @@ extension SignInDiagnosis {
         case .codeOfAddress: "Mailed codes for the address are refused, \(wait). \(link)"
         case .codeOfUsername: "Mailed codes for the username are refused, \(wait). \(link)"
         case .codeOfRecovery: "Mailed codes for a recovery are refused, \(wait). \(link)"
-        case .appInRecovery: "A recovery refuses codes of the app, \(wait). Recovery codes are counted apart."
-        case .recoveryCodeInRecovery: "A recovery refuses recovery codes, \(wait). Codes of the app are counted apart."
+        case .appInRecovery: "A recovery refuses codes of the app, \(wait). Recovery codes are counted separately."
+        case .recoveryCodeInRecovery:
+            "A recovery refuses recovery codes, \(wait). Codes of the app are counted separately."
         }
     }
 }
