@@ -189,7 +189,7 @@ struct DraftCommandTests: OperatorCommandSuite {
             #expect(several.status == 1)
             #expect(
                 several.errorOutput.contains(
-                    "2 open drafts have this address; pass one of their ids:\n  \(other.id)\n  \(kim.id)\n"
+                    "2 open drafts have this address; pass the id of one:\n  \(other.id)\n  \(kim.id)\n"
                 )
             )
             #expect(try await command("drafts", "expire", "\(other.id)").status == 0)

@@ -28,7 +28,7 @@ struct DraftReference: ExpressibleByArgument, Sendable {
             if drafts.count > 1 {
                 let ids = drafts.prefix(5).map { "\n  \($0)" }.joined() + (drafts.count > 5 ? "\n  …" : "")
                 throw Refused(
-                    description: "\(drafts.count) open drafts have this address; pass one of their ids:\(ids)"
+                    description: "\(drafts.count) open drafts have this address; pass the id of one:\(ids)"
                 )
             }
             return newest
