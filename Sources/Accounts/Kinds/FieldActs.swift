@@ -235,6 +235,7 @@ package struct FieldPosition {
 package struct SealedTable: Sendable {
     /// A plural, such as `photos`: the name under which `keys rotate` reports the number of re-encrypted rows.
     package let name: String
+    package let singular: String
     let table: String
     /// The column that identifies a row, of type `uuid`.
     let key: SQL

@@ -159,11 +159,17 @@ extension Operator {
     /// The tables that a rotation re-encrypts in addition to `drafts` and `key_sentinel`. Other encrypted rows, such as
     /// those of `sign_ins`, are useless within minutes.
     package static let sealedTables =
-        [SealedTable(name: "mails", table: "outbox", key: "id", condition: "sealed IS NOT NULL")]
-        + [
-            SealedTable(name: "sessions", table: "sessions", key: "id"),
-            SealedTable(name: "addresses", table: "address_changes", key: "id"),
-            SealedTable(name: "signing keys", table: "signing_keys", key: "id", condition: "sealed IS NOT NULL"),
+        [
+            SealedTable(name: "mails", singular: "mail", table: "outbox", key: "id", condition: "sealed IS NOT NULL"),
+            SealedTable(name: "sessions", singular: "session", table: "sessions", key: "id"),
+            SealedTable(name: "addresses", singular: "address", table: "address_changes", key: "id"),
+            SealedTable(
+                name: "signing keys",
+                singular: "signing key",
+                table: "signing_keys",
+                key: "id",
+                condition: "sealed IS NOT NULL"
+            ),
         ]
         + KindList.all.flatMap { $0.sealedTables }.sorted { $0.name < $1.name }
 }

@@ -143,6 +143,15 @@ struct KeyRotationTests {
         }
     }
 
+    @Test func `each table has a singular and a plural`() {
+        #expect(
+            Operator.sealedTables.map { "\($0.singular), \($0.name)" } == [
+                "mail, mails", "session, sessions", "address, addresses", "signing key, signing keys",
+                "authenticator, authenticators", "photo, photos", "ticket, tickets",
+            ]
+        )
+    }
+
     @Test func `unreadable rows are counted and left unchanged`() async throws {
         try await TestSignups.with { service in _ = try await service.fill(service.start(), through: "email") }
         let before = try session.dump(except: "audit")

@@ -3,7 +3,9 @@ internal import Foundation
 /// The members of ``FieldActs`` that a mailed code needs.
 extension CodeField {
     package static var draftTables: [String] { ["proofs"] }
-    package static var sealedTables: [SealedTable] { [.init(name: "tickets", table: "tickets", key: "id")] }
+    package static var sealedTables: [SealedTable] {
+        [SealedTable(name: "tickets", singular: "ticket", table: "tickets", key: "id")]
+    }
 
     package func check(_ entry: YAMLEntry, at position: FieldPosition) throws(YAMLFileError) {
         guard position.earlierSteps.contains(where: { $0.name == proves && $0.kind is EmailField }) else {

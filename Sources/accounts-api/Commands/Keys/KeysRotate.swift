@@ -25,8 +25,10 @@ extension KeyCommands {
                 return (rotated, admin.removableKeys(after: rotated))
             }
             let passwords = rotated.passwords.sorted { $0.key < $1.key }
-            let rows = Operator.sealedTables.map { (name: $0.name, count: rotated.rows[$0.name] ?? 0) }
-            let counts = [(name: "drafts", count: rotated.drafts)] + rows
+            let rows = Operator.sealedTables.map { table in
+                (name: table.name, singular: table.singular, count: rotated.rows[table.name] ?? 0)
+            }
+            let counts = [(name: "drafts", singular: "draft", count: rotated.drafts)] + rows
             if flags.json {
                 let counts = counts.map { JSON.Member($0.name.replacing(" ", with: "_"), .integer($0.count)) }
                 let needed = passwords.map { JSON.Member($0.key, .integer($0.value)) }
@@ -37,10 +39,7 @@ extension KeyCommands {
                 ]
                 print(JSON.object(counts + rest).text)
             } else {
-                let texts = counts.map { name, count in
-                    // The singular of "addresses" is two letters shorter than the plural.
-                    count == 1 ? "1 \(name.dropLast(name.hasSuffix("sses") ? 2 : 1))" : "\(count) \(name)"
-                }
+                let texts = counts.map { "\($0.count) \($0.count == 1 ? $0.singular : $0.name)" }
                 print("re-encrypted \(texts.joined(separator: ", "))")
                 for (key, count) in passwords {
                     print("keep the key \"\(key)\": without it, \(counted(count, "password")) cannot be verified")
