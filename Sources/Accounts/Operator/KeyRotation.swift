@@ -10,11 +10,20 @@ extension Operator {
         package var rows: [String: Int] = [:]
         /// The number of drafts and rows that no key of the ring can decrypt.
         package var unreadable = 0
+        /// The ids of the keys that have encrypted unreadable drafts and rows, and are not in the ring.
+        package var missingKeys: Set<String> = []
         /// For each key except the first, by its id: the number of passwords whose hash needs the pepper of this key. A
         /// hash cannot be computed again without its password, so the key must stay in the ring.
         package var passwords: [String: Int] = [:]
-        /// The number of passwords that need a key that is not in the ring.
+        /// The number of passwords that need a key that is not in the ring. A hash has only the id of a pepper, so the
+        /// ids of these keys are not known.
         package var passwordsWithoutKey = 0
+
+        /// Counts a value that no key of the ring can decrypt.
+        fileprivate mutating func countUnreadable(_ sealed: [UInt8], in ring: KeyRing) {
+            unreadable += 1
+            if let key = KeyRing.keyID(of: sealed), !ring.hasKey(key) { missingKeys.insert(key) }
+        }
 
         /// Adds a number of passwords to the count of the key with this pepper. Counts none for the first key of the
         /// ring, and for a pepper of nil.
@@ -88,7 +97,7 @@ extension Operator {
                 last = id.rawValue
                 let place = SealedPlace.draft(id, tokenHash: tokenHash, revision: revision)
                 guard let values = signups.open(sealed, at: place) else {
-                    rotated.unreadable += 1
+                    rotated.countUnreadable(sealed, in: signups.keys)
                     continue
                 }
                 for field in flow.fields {
@@ -140,7 +149,7 @@ extension Operator {
                 if signups.keys.hasSealedWithFirst(sealed) { continue }
                 let place = SealedPlace(table: table.table, row: id.sqlBytes)
                 guard let plain = try? signups.keys.open(sealed, for: place) else {
-                    rotated.unreadable += 1
+                    rotated.countUnreadable(sealed, in: signups.keys)
                     continue
                 }
                 let renewed = signups.keys.seal(plain, for: place)

@@ -33,7 +33,9 @@ extension KeyCommands {
                 let counts = counts.map { JSON.Member($0.name.replacing(" ", with: "_"), .integer($0.count)) }
                 let needed = passwords.map { JSON.Member($0.key, .integer($0.value)) }
                 let rest: [JSON.Member] = [
-                    .init("unreadable", .integer(rotated.unreadable)), .init("passwords", .object(needed)),
+                    .init("unreadable", .integer(rotated.unreadable)),
+                    .init("missing_keys", .array(rotated.missingKeys.sorted().map(JSON.string))),
+                    .init("passwords", .object(needed)),
                     .init("passwords_without_key", .integer(rotated.passwordsWithoutKey)),
                     .init("removable", .array(removable.map(JSON.string))),
                 ]
@@ -47,9 +49,10 @@ extension KeyCommands {
                 for key in removable { print("you may remove the key \"\(key)\" in a day") }
             }
             if rotated.unreadable > 0 {
+                let keys = rotated.missingKeys.sorted().map { " \"\($0.printable)\"" }.joined(separator: ",")
                 printError(
-                    "cannot decrypt \(counted(rotated.unreadable, "item")): add the missing key to ACCOUNTS_KEYS "
-                        + "and run this command again"
+                    "cannot decrypt \(counted(rotated.unreadable, "item")): add the missing "
+                        + "key\(rotated.missingKeys.count > 1 ? "s" : "")\(keys) to ACCOUNTS_KEYS and run this command again"
                 )
             }
             if rotated.passwordsWithoutKey > 0 {
