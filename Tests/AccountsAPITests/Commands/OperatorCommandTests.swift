@@ -121,6 +121,17 @@ struct OperatorCommandTests: OperatorCommandSuite {
         #expect(help.contains("\n  accounts-api --generate-completion-script bash >accounts-api.bash\n"))
     }
 
+    @Test(arguments: [["drafts", "show"], ["outbox", "show"], ["keys", "rotate"]])
+    func `no sentence of the help has a line break before its line is full`(command: [String]) async throws {
+        let help = try await CommandRun.of(command + ["--help"], settings: ["COLUMNS": "80"]).output
+        let lines = help.split(separator: "\n", omittingEmptySubsequences: false).prefix { $0 != "EXAMPLE" }
+        #expect(lines.count > 4)
+        for (line, next) in zip(lines, lines.dropFirst()) where !line.isEmpty {
+            guard let word = next.split(separator: " ").first else { continue }
+            #expect(line.count + 1 + word.count >= 80, "\(line)")
+        }
+    }
+
     @Test func `the help of the program names a variable whose file may be unreadable`() async throws {
         #expect(try await CommandRun.of("--help").output.contains("DATABASE_URL_FILE"))
     }

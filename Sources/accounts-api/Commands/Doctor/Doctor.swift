@@ -7,8 +7,9 @@ struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Checks the settings, the database, the mail server and this machine; exits with 1 if one is wrong.",
         discussion: """
-            Takes the settings of serve, and changes nothing. Prints a line for each check: ok, warning for what may be \
-            intended, such as a risk that the settings accept, wrong, or skipped because it cannot be seen from here.
+            Takes the settings of serve, and changes nothing. Prints a line for each check with its result: ok; warning, \
+            for what may be intended, such as a risk that the settings accept; wrong; or skipped, if it cannot be checked \
+            from here.
 
             Exits with 1 if a check is wrong, also for invalid settings and an unavailable database, for which other \
             commands have codes of their own. If a setting is invalid, prints only what is wrong with the settings.

@@ -21,7 +21,7 @@ extension DraftCommands {
         @Option(help: "Only drafts at this step; review for drafts that are ready to commit.") var step: String?
         @Option(help: "Only drafts created within this time, such as 2h.") var since: DurationArgument?
         @Option(help: "Only drafts created longer ago than this, such as 2h.") var olderThan: DurationArgument?
-        @Option(help: "Only drafts that nobody has changed for at least this time, such as 2h.")
+        @Option(help: "Only drafts that nobody has changed for at least this long, such as 2h.")
         var idle: DurationArgument?
         @Option(help: "Only drafts with this e-mail address.") var email: String?
         @Option(help: "What the list is sorted by: the newest, the last changed or the first to expire comes first.")

@@ -6,8 +6,9 @@ extension DraftCommands {
         static let configuration = CommandConfiguration(
             abstract: "Shows one draft with masked values, and what has happened to it.",
             discussion: """
-                --reveal shows values unmasked, except secrets, and writes an audit record. So does a search for an address
-                or a username. Without ACCOUNTS_KEYS, the values are shown as sealed, and only an id finds the draft.
+                --reveal shows values unmasked, except secrets, and writes an audit record. So does a search for an \
+                address or a username. Without ACCOUNTS_KEYS, the values are shown as sealed, and only an id finds the \
+                draft.
 
                 EXAMPLE
                   accounts-api drafts show 01a1fdb2-1117-7906-a197-83af84022e4d

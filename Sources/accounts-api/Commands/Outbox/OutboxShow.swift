@@ -6,8 +6,8 @@ extension OutboxCommands {
         static let configuration = CommandConfiguration(
             abstract: "Shows one mail without its content, with the last answer of the mail server.",
             discussion: """
-                --reveal shows the whole address of a mail that waits, and writes an audit record. A mail that is delivered
-                or given up has no address.
+                --reveal shows the whole address of a mail that waits, and writes an audit record. A mail that is \
+                delivered or given up has no address.
 
                 EXAMPLE
                   accounts-api outbox show 01a1fdb2-1117
