@@ -166,6 +166,13 @@ struct BreachedPasswordsTests {
         #expect(try mistake { $0 = Array($0[30_000...] + $0[..<30_000]) } != nil)
     }
 
+    @Test(arguments: ["", "\n"])
+    func `a valid list slightly longer than the part that is checked completely is accepted`(end: String) throws {
+        // The last line begins one byte before the end of this part, and is the 25,576th.
+        let lines = (0..<25_576).map { String(format: "%040X", $0) }
+        #expect(try Self.mistake(in: lines.joined(separator: "\n") + end) == nil)
+    }
+
     @Test func `a folder, a pipe and a missing file are refused`() throws {
         let folder = FileManager.default.temporaryDirectory.path
         #expect(throws: HashFileError.notRegular) { try BreachedList(folder) }

@@ -85,8 +85,10 @@ final class HashFile: Sendable {
         var ranges = [0..<min(size, Self.checkedLength)]
         if size > Self.checkedLength {
             let distance = (size - Self.checkedLength) / Self.checkedBlocks
-            let starts = (0..<Self.checkedBlocks).map { Self.checkedLength + distance * $0 } + [size - Self.blockLength]
-            ranges += starts.sorted().map { $0..<min(size, $0 + Self.blockLength) }
+            let lastStart = size - Self.blockLength
+            // A block that began inside the last line would contain no whole line.
+            let starts = (0..<Self.checkedBlocks).map { min(Self.checkedLength + distance * $0, lastStart) }
+            ranges += (starts + [lastStart]).map { $0..<$0 + Self.blockLength }
         }
         var (last, end) = ([] as [UInt8], 0)
         for range in ranges {
