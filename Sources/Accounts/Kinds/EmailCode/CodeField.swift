@@ -74,8 +74,9 @@ extension FieldAnswer {
 }
 
 extension JSON {
+    /// The schema of the texts that `String.digits(_:)` accepts.
     static func digitsSchema(_ count: Int) -> JSON {
-        ["type": "string", "pattern": .string("^ *([0-9] *){\(count)}$")]
+        ["type": "string", "pattern": .string("^[ \u{3000}]*([0-9０-９][ \u{3000}]*){\(count)}$")]
     }
 }
 

@@ -23,6 +23,8 @@ struct CodeFieldTests {
     func `six digits are a code, with or without spaces, ASCII or full-width`(typed: String, form: String) throws {
         #expect(try code.canonical(.string(typed)) == .string(form))
         #expect(try code.canonical(.string(form)) == .string(form))
+        let pattern = try Regex(#require(code.field.kind.answerSchema["pattern"]?.string))
+        #expect(typed.wholeMatch(of: pattern) != nil, "the published pattern accepts the code, too")
     }
 
     @Test(arguments: [
