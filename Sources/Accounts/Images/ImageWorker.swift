@@ -20,7 +20,7 @@ package enum ImageWorker {
     /// The option of the process that replaces ``maximumWallSeconds``.
     package static let wallSecondsOption = "wall-seconds"
     /// The maximum memory in bytes. An image has at most 40 million pixels. A PNG or WebP needs four bytes for each of
-    /// them (160 MB), a progressive JPEG needs six (240 MB) besides the scaled picture. The rest is a reserve.
+    /// them (160 MB), a progressive JPEG needs six (240 MB) besides the scaled picture (40 MB). The rest is a reserve.
     static let maximumMemory = 320 * 1024 * 1024
 
     /// The exit status of the process.

@@ -35,12 +35,8 @@ struct Pixels: ~Copyable {
     private static func ofJPEG(_ file: ImageFile, _ side: Int) throws(ImageFault) -> Pixels {
         guard let decoder = tjInitDecompress() else { throw .unsupported }
         defer { tjDestroy(decoder) }
-        let scale = Self.scales(of: file, side).min { $0.num * $1.denom < $1.num * $0.denom }
-        let (numerator, denominator) = scale.map { (Int($0.num), Int($0.denom)) } ?? (1, 1)
-        let pixels = Pixels(
-            (file.width * numerator + denominator - 1) / denominator,
-            (file.height * numerator + denominator - 1) / denominator
-        )
+        let scale = Self.scale(of: file, side)
+        let pixels = Pixels(scale.scaled(file.width), scale.scaled(file.height))
         let status = tjDecompress2(
             decoder,
             file.bytes,
@@ -60,13 +56,23 @@ struct Pixels: ~Copyable {
         return pixels
     }
 
-    /// The scaling factors of the JPEG decoder that keep each side at least `side` long.
-    private static func scales(of file: ImageFile, _ side: Int) -> [tjscalingfactor] {
+    /// The maximum number of pixels of a scaled JPEG. They take 40 MB of memory.
+    private static let maximumScaledPixels = 10_000_000
+
+    /// The smallest scaling factor of the JPEG decoder that keeps each side at least `side` long. If there is none, or
+    /// the scaled picture would have more than ``maximumScaledPixels``, the largest factor with which it has not more.
+    private static func scale(of file: ImageFile, _ side: Int) -> tjscalingfactor {
         var count: Int32 = 0
-        guard let all = tjGetScalingFactors(&count) else { return [] }
-        return UnsafeBufferPointer(start: all, count: Int(count)).filter { scale in
-            scale.num <= scale.denom && min(file.width, file.height) * Int(scale.num) >= side * Int(scale.denom)
+        let whole = tjscalingfactor(num: 1, denom: 1)
+        guard let all = tjGetScalingFactors(&count) else { return whole }
+        let scales = UnsafeBufferPointer(start: all, count: Int(count)).filter { scale in
+            scale.num <= scale.denom
+                && scale.scaled(file.width) * scale.scaled(file.height) <= maximumScaledPixels
+        }.sorted { $0.num * $1.denom < $1.num * $0.denom }
+        let sufficient = scales.first { scale in
+            min(file.width, file.height) * Int(scale.num) >= side * Int(scale.denom)
         }
+        return sufficient ?? scales.last ?? whole
     }
 
     private static func ofPNG(_ file: ImageFile) throws(ImageFault) -> Pixels {
@@ -177,4 +183,9 @@ extension Pixels {
         guard status == 0, let output else { throw .unsupported }
         return Array(UnsafeBufferPointer(start: output, count: Int(count)))
     }
+}
+
+extension tjscalingfactor {
+    /// The length of a side of the scaled picture.
+    fileprivate func scaled(_ length: Int) -> Int { (length * Int(num) + Int(denom) - 1) / Int(denom) }
 }

@@ -298,6 +298,12 @@ struct ImagePoolTests {
         #expect(try await TestSignups.images.photo(of: image).jpeg == Photo(of: image).jpeg)
     }
 
+    /// Its coefficients need 240 MB, and its pixels would need another 122 MB if the shorter side were kept at 512.
+    @Test func `the worker has enough memory for a very long progressive JPEG`() async throws {
+        let image = [UInt8].greyJPEG(620, 64_500)
+        #expect(try await TestSignups.images.photo(of: image).jpeg.count <= Photo.maximumBytes)
+    }
+
     @Test func `an image is refused immediately if the queue is full`() async throws {
         let pool = ImagePool(program: "/bin/sh", arguments: ["-c", "cat >/dev/null; exit 3"], workers: 1, queue: 0)
         let image = try [UInt8].onFile("plain.png")
@@ -327,5 +333,29 @@ extension ImageError {
     /// The same error; `busy` with a wait of zero.
     fileprivate var untimed: ImageError {
         if case .rejected(.busy) = self { .rejected(.busy(wait: .zero)) } else { self }
+    }
+}
+
+extension [UInt8] {
+    /// A progressive JPEG of grey pixels, whose three components all have the full resolution.
+    fileprivate static func greyJPEG(_ width: Int, _ height: Int) -> [UInt8] {
+        func big(_ number: Int) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 0xFF)] }
+        func segment(_ marker: UInt8, _ content: [UInt8]) -> [UInt8] {
+            [0xFF, marker] + big(content.count + 2) + content
+        }
+        func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
+        let size = big(height) + big(width)
+        let blocks = 3 * ((width + 7) / 8) * ((height + 7) / 8)
+        let parts: [[UInt8]] = [
+            [0xFF, 0xD8],
+            segment(0xDB, [0] + [UInt8](repeating: 1, count: 64)),
+            segment(0xC2, [8] + size + [3, 1, 0x11, 0, 2, 0x11, 0, 3, 0x11, 0]),
+            // The only code is the bit 0: the block has the same colour as the one before.
+            segment(0xC4, [0, 1] + zeros(16)),
+            segment(0xDA, [3, 1, 0, 2, 0, 3, 0, 0, 0, 0]),
+            zeros((blocks + 7) / 8),
+            [0xFF, 0xD9],
+        ]
+        return Array(parts.joined())
     }
 }
