@@ -51,7 +51,9 @@ package struct ConnectionString: Sendable {
     /// The hosts that libpq connects to. An address in `hostaddr` takes precedence over the name at the same position.
     private static func hosts(_ options: [String: String]) -> [String] {
         func list(_ keyword: String) -> [String] {
-            options[keyword]?.split(separator: ",", omittingEmptySubsequences: false).map(String.init) ?? []
+            // To libpq, an empty value is the same as none.
+            guard let value = options[keyword], !value.isEmpty else { return [] }
+            return value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         }
         let (hosts, addresses) = (list("host"), list("hostaddr"))
         guard !addresses.isEmpty else { return hosts }

@@ -24,6 +24,7 @@ struct ConnectionStringTests {
         ("postgresql://[2001:db8::1]/accounts", ["2001:db8::1"]),
         ("host=localhost hostaddr=192.0.2.1", ["192.0.2.1"]), ("host=db.example hostaddr=127.0.0.1", []),
         ("host=db.example,localhost hostaddr=,127.0.0.1", ["db.example"]), ("host=/run/postgresql", []),
+        ("host=localhost,db.example hostaddr=''", ["db.example"]),
         ("host=@abstract", []), ("host=''", []), ("postgresql://%2Frun%2Fpostgresql/accounts", []),
         ("host=LOCALHOST", []), ("host=127.9.9.9", []), ("postgresql://[::1]/accounts", []),
     ])
