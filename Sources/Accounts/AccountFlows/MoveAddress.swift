@@ -1,9 +1,7 @@
 internal import Foundation
 
-/// The names and periods that a change of an account's address uses.
+/// The periods and the template that a change of an account's address uses.
 package enum AddressChange {
-    /// The name of the rate limit that permits one change within ``pause``.
-    package static let limit = "address_changes"
     /// The time for which the old address stays reserved, and in which its owner can undo the change.
     static let restorable = Duration.seconds(7 * 86_400)
     /// The time after a change in which the person can neither change the address again nor erase the account.
@@ -60,7 +58,7 @@ extension Signups {
              WHERE account = \(account) AND changed_at > now() - make_interval(secs => \(pause))
             """
         ).only.decode(Int?.self)
-        return row.map { reached(AddressChange.limit, limit, wait: .seconds(max(1, $0))) }
+        return row.map { reached(.addressChanges, limit, wait: .seconds(max(1, $0))) }
     }
 }
 

@@ -44,12 +44,6 @@ package struct SecondFactorField: FieldKind {
     package func revealed(_ value: GivenFactor) -> String { "verified" }
 }
 
-/// The limits of guesses at the second factor of one account in recoveries, as clients see them. Their numbers are fixed.
-package enum FactorLimit: String, CaseIterable, Sendable {
-    case appGuesses = "app_guesses_for_account"
-    case recoveryCodeGuesses = "recovery_code_guesses_for_account"
-}
-
 /// A second factor that was proved in a draft.
 package struct GivenFactor: StoredValue {
     let account: ID<Account>
@@ -82,11 +76,11 @@ extension SecondFactorField {
         if let given = value(in: draft.values, of: field.name), digests.contains(given.digest) { return }
         // Failed recovery codes are counted separately, so that guessed app codes do not keep the owner from using a
         // recovery code.
-        let (guessed, limit): (String, FactorLimit) =
+        let (guessed, limit): (String, Limits.OtherName) =
             if case .totp = factor {
-                ("second factor of a recovery", .appGuesses)
+                ("second factor of a recovery", .appGuessesForAccount)
             } else {
-                ("recovery code of a recovery", .recoveryCodeGuesses)
+                ("recovery code of a recovery", .recoveryCodeGuessesForAccount)
             }
         let counts = signups.failureCounts(guessed, account.bytes, nil)
         try await submission.completed.once(field.name, "attempt") { () throws(SubmitError) in
@@ -172,7 +166,7 @@ extension Signups {
     }
 
     /// Counts an attempt. Throws `limited` if too many attempts have failed.
-    fileprivate func count(_ counts: FailureCounts, _ limit: FactorLimit) async throws(SubmitError) {
+    fileprivate func count(_ counts: FailureCounts, _ limit: Limits.OtherName) async throws(SubmitError) {
         let tooMany = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
             let rows = try await database.transaction(count(counts, isKnown: "false", when: "true"))
             return try exceeded(counts, named: limit.rawValue, rows[0], rows[1])

@@ -54,8 +54,7 @@ package final class Metrics: Sendable {
         "accounts_limits_reached_total",
         "Requests refused by a rate limit.",
         labels: ["limit"],
-        from: Limits.Name.allCases.map { [$0.rawValue] } + FactorLimit.allCases.map { [$0.rawValue] }
-            + [["handoff"], ["resend"], ["revisions"]]
+        from: Limits.allNames.map { [$0] }
     )
     let signIns = Counter(
         "accounts_sign_ins_total",

@@ -87,7 +87,7 @@ extension Signups {
         guard let count = network.isEmpty ? strangers.isEmpty ? nil : counts.ofStrangers : counts.ofNetwork else {
             return nil
         }
-        return reached(name, Limit(count.maximum, per: count.memory), wait: count.memory)
+        return reached(named: name, Limit(count.maximum, per: count.memory), wait: count.memory)
     }
 
     /// Whether an earlier statement of the transaction has counted a failure above a maximum.

@@ -60,7 +60,7 @@ extension Sessions {
     private func mailCharges(to identifier: SignInIdentifier) -> [Charge] {
         let (typed, site) = (identifier.bytes, signups.network.site.prefix)
         return [
-            signups.charge("resend", Limit(1, per: .seconds(60)), [typed, site]),
+            signups.charge(.resend, Limit(1, per: .seconds(60)), [typed, site]),
             signups.charge(.mailsToAddressFromNetwork, typed, site),
             signups.charge(.mailsToAddressFromNetworkPerDay, typed, site),
             signups.charge(.mailsToAddress, typed),

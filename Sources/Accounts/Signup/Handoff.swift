@@ -178,7 +178,7 @@ extension Signups {
             from: network,
             at: draft.now
         )
-        let pause = charge("handoff", Limit(1, per: Self.handoffPause), [draft.id.bytes])
+        let pause = charge(.handoff, Limit(1, per: Self.handoffPause), [draft.id.bytes])
         let limits = [pause] + mailCharges(to: address)
         let isAllowed: SQL = "\(Self.flag("unchanged")) AND \(Self.isWithinLimits)"
         let insertLink: SQL = """

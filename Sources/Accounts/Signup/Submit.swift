@@ -148,7 +148,7 @@ extension Signups {
     /// wait that is reported lasts until the draft expires.
     private func revisions(of draft: Draft) -> LimitReached {
         let left = Duration.seconds(max(1, Int(draft.expiresAt.timeIntervalSince(draft.now))))
-        return reached("revisions", Limit(flow.limits.revisions, per: flow.expiry.absolute), wait: left)
+        return reached(.revisions, Limit(flow.limits.revisions, per: flow.expiry.absolute), wait: left)
     }
 
     private func change(

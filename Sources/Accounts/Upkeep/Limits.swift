@@ -66,6 +66,28 @@ package struct Limits: Sendable {
         }
     }
 
+    /// The limits that are not in ``Name``, because no flow file sets a count and a period for them.
+    package enum OtherName: String, CaseIterable, Sendable {
+        /// Changes of the address of one account.
+        case addressChanges = "address_changes"
+        /// Wrong codes of the authenticator app of one account in recoveries.
+        case appGuessesForAccount = "app_guesses_for_account"
+        /// Requests that change consents of one account.
+        case consentChanges = "consent_changes"
+        /// Links to another device that one draft mails.
+        case handoff
+        /// Mails to one mailbox in exchange for tickets (``Ticket``).
+        case mailsByTicket = "mails_by_ticket"
+        /// Wrong recovery codes of one account in recoveries.
+        case recoveryCodeGuessesForAccount = "recovery_code_guesses_for_account"
+        /// Mails with a code to one address.
+        case resend
+        case revisions
+    }
+
+    /// The names of all limits that clients are told.
+    static let allNames = Name.allCases.map(\.rawValue) + OtherName.allCases.map(\.rawValue)
+
     package var byName: [Name: Limit]
     /// The maximum number of changes to one draft. The revision of the draft counts them.
     package var revisions: Int
@@ -132,10 +154,15 @@ package struct Charge: Sendable {
 
 extension Signups {
     func charge(_ name: Limits.Name, _ subject: [UInt8]...) -> Charge {
-        charge(name.rawValue, flow.limits[name], subject)
+        charge(named: name.rawValue, flow.limits[name], subject)
     }
 
-    func charge(_ name: String, _ limit: Limit, _ subject: [[UInt8]]) -> Charge {
+    func charge(_ name: Limits.OtherName, _ limit: Limit, _ subject: [[UInt8]]) -> Charge {
+        charge(named: name.rawValue, limit, subject)
+    }
+
+    /// - Parameter name: of ``Limits/allNames``, unless no client is told of the limit.
+    func charge(named name: String, _ limit: Limit, _ subject: [[UInt8]]) -> Charge {
         Charge(name: name, limit: limit, subjects: digests(name, subject), quota: limit.count)
     }
 
@@ -146,7 +173,7 @@ extension Signups {
             let one = flow.limits[name]
             let limit = Limit(one.count * block.multiple, per: one.period)
             return block.multiple == 1
-                ? charge(name.rawValue, limit, [block.prefix]) : slotCharge(name, limit, [block.prefix])
+                ? charge(named: name.rawValue, limit, [block.prefix]) : slotCharge(name, limit, [block.prefix])
         }
     }
 
@@ -216,7 +243,7 @@ extension Signups {
             throw .unexpectedAnswer("the database returned the limit number \(number), which does not exist")
         }
         let charge = counted[number - 1]
-        return reached(charge.name, charge.limit, wait: .seconds(max(1, wait)))
+        return reached(named: charge.name, charge.limit, wait: .seconds(max(1, wait)))
     }
 
     /// Runs ``consume(_:when:)`` in its own transaction. Returns nil if no limit was exceeded.
@@ -264,7 +291,12 @@ extension Signups {
         "coalesce(current_setting('signup.\(SQL(stringLiteral: name))', true) = 'true', false)"
     }
 
-    func reached(_ name: String, _ limit: Limit, wait: Duration) -> LimitReached {
+    func reached(_ name: Limits.OtherName, _ limit: Limit, wait: Duration) -> LimitReached {
+        reached(named: name.rawValue, limit, wait: wait)
+    }
+
+    /// - Parameter name: of ``Limits/allNames``.
+    func reached(named name: String, _ limit: Limit, wait: Duration) -> LimitReached {
         metrics.limits.add(1, name)
         return LimitReached(name: name, limit: limit, wait: wait)
     }

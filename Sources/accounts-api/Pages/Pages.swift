@@ -434,12 +434,12 @@ extension Problem {
         case .rateLimited:
             if needsTicket {
                 language.messages.text(.useTicket)
-            } else if limit == "resend", let wait = headers[.retryAfter] {
+            } else if limit == Limits.OtherName.resend.rawValue, let wait = headers[.retryAfter] {
                 language.messages.text(.codeUnderWay).replacing("{left}", with: wait)
             } else if let wait = headers[.retryAfter].flatMap({ Int($0) }).map({ RoundedWait(seconds: $0) }) {
-                if limit == AddressChange.limit {
+                if limit == Limits.OtherName.addressChanges.rawValue {
                     language.messages.addressPause(wait)
-                } else if limit == FactorLimit.appGuesses.rawValue {
+                } else if limit == Limits.OtherName.appGuessesForAccount.rawValue {
                     language.messages.tooManyAppCodes(wait)
                 } else {
                     language.messages.tooOften(wait)

@@ -192,7 +192,9 @@ struct SignInPages: Sendable {
             try await session.mailCode(request, context)
         } orShow: { problem in
             var form = askingMailForm(identifier: typed)
-            if problem.limit == "resend" { form.links.insert((nil, .enterCode, "/sign-in/code"), at: 0) }
+            if problem.limit == Limits.OtherName.resend.rawValue {
+                form.links.insert((nil, .enterCode, "/sign-in/code"), at: 0)
+            }
             return form
         }
     }

@@ -30,6 +30,13 @@ struct MetricTests {
         #expect(counter.family.text.hasSuffix("\nthings_total{kind=\"a\"} 0\nthings_total{kind=\"b\"} 1\n"))
     }
 
+    @Test func `the counter of reached limits starts at zero for every limit that clients are told`() {
+        let samples = Metrics().limits.family.samples
+        let others = ["address_changes", "consent_changes", "handoff", "mails_by_ticket", "resend", "revisions"]
+        #expect(samples.map { $0.labels[0].value } == (Limits.Name.allCases.map(\.rawValue) + others).sorted())
+        #expect(samples.allSatisfy { $0.value == 0 })
+    }
+
     @Test func `label values are escaped`() {
         let counter = Counter("things_total", "Things.", labels: ["kind"])
         counter.add(1, "a\"b\\c\nd")

@@ -222,7 +222,7 @@ private struct RandomSignup {
         model.letPass(seconds: 60 * minutes)
         let (database, id) = (signups.database, draft.id)
         let subjects = model.mails.keys.map { address in
-            signups.charge("resend", Limit(1, per: .seconds(60)), [id.bytes, Array(address.utf8)]).subjects[0]
+            signups.charge(.resend, Limit(1, per: .seconds(60)), [id.bytes, Array(address.utf8)]).subjects[0]
         }
         try await compare("let \(minutes) minutes pass", "done") {
             _ = try await database.transaction(

@@ -31,8 +31,8 @@ extension ConsentField {
         guard let after = value(in: plan.after, of: field.name) ?? withdrawal, after.json != before?.json else {
             return
         }
-        if !plan.limits.contains(where: { $0.name == Self.changes.name }) {
-            plan.limits.append(plan.signups.charge(Self.changes.name, Self.changes.limit, [plan.account.id.bytes]))
+        if !plan.limits.contains(where: { $0.name == Limits.OtherName.consentChanges.rawValue }) {
+            plan.limits.append(plan.signups.charge(.consentChanges, Self.changes, [plan.account.id.bytes]))
         }
         plan.statements.append(
             """
@@ -44,7 +44,7 @@ extension ConsentField {
     }
 
     /// A rate limit: an account may change consents in 50 requests a day.
-    private static let changes = (name: "consent_changes", limit: Limit(50, per: .seconds(86_400)))
+    private static let changes = Limit(50, per: .seconds(86_400))
 
     package static func accountQuery(of account: ID<Account>) -> AccountQuery? {
         AccountQuery(

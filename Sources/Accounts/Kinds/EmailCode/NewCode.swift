@@ -74,9 +74,9 @@ extension Signups {
         )
         let hourly = Limit(1, per: .seconds(3600))
         let subject = [Array(address.rawValue.utf8)] + purpose.limitSubject
-        let notice = charge("notice", hourly, subject)
+        let notice = charge(named: "notice", hourly, subject)
         // Counts instead of `notice` if the code is valid, so that all addresses take the same time.
-        let placeholder = charge("no notice", hourly, subject)
+        let placeholder = charge(named: "no notice", hourly, subject)
         let codeDigest = codeDigests(digits, of: draft.id, address: address, generation: generation)[0]
         return discardPreviousMail(of: field, from: draft, to: address, when: condition) + [
             """
@@ -211,7 +211,7 @@ extension Signups {
     /// The rate limits that a mail with a code consumes: one mail per ``CodeField/resendAfter`` for the draft and the
     /// address, and the limits of any mail to the address.
     func mailCharges(to address: EmailAddress, _ kind: CodeField, of draft: Draft) -> [Charge] {
-        let pause = charge("resend", Limit(1, per: kind.resendAfter), [draft.id.bytes, Array(address.rawValue.utf8)])
+        let pause = charge(.resend, Limit(1, per: kind.resendAfter), [draft.id.bytes, Array(address.rawValue.utf8)])
         return [pause] + mailCharges(to: address)
     }
 
@@ -240,7 +240,7 @@ extension Signups {
     /// - Parameter subject: the key for which the limit counts: an address or a mailbox, and further parts such as a
     ///   network.
     func charge(_ name: Limits.Name, of subject: [[UInt8]]) -> Charge {
-        charge(name.rawValue, flow.limits[name], subject + flow.purpose.limitSubject)
+        charge(named: name.rawValue, flow.limits[name], subject + flow.purpose.limitSubject)
     }
 
     /// The rate limits of mail to all addresses together: the one of the client's network, and the one of the service.

@@ -101,7 +101,7 @@ extension Signups {
     /// The rate limit of mails that tickets cause: 30 a day to a mailbox, and another 30 to all its addresses with a
     /// tag (`name+tag@`) together. Only the readers of the mail have tickets, so other people cannot use up this limit.
     func mailsByTicket(to address: EmailAddress) -> Charge {
-        charge("mails_by_ticket", Limit(30, per: .seconds(86_400)), address.mailboxAndTag)
+        charge(.mailsByTicket, Limit(30, per: .seconds(86_400)), address.mailboxAndTag)
     }
 
     /// A statement that deletes the ticket if it is valid and no rate limit was exceeded in the transaction. If it

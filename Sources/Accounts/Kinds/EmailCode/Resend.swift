@@ -41,7 +41,7 @@ extension Signups {
                 if proof.isExhausted { throw .refused([.exhausted(field.name)]) }
                 let wait = proof.isForCurrentAddress ? proof.wait(for: code, at: draft.now) : .zero
                 if wait > .zero {
-                    throw .limited(reached("resend", Limit(1, per: code.resendAfter), wait: wait))
+                    throw .limited(reached(.resend, Limit(1, per: code.resendAfter), wait: wait))
                 }
             }
             return try await sendAgain(field.name, code, to: address, of: draft) ? code.resendAfter : nil
