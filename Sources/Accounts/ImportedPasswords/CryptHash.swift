@@ -69,8 +69,8 @@ struct CryptHash: HashMethod {
 
     /// Reads the algorithm with its cost, such as `$2b$12$`. Returns this prefix, the maximum number of characters of a
     /// salt, and the number of characters of a hash. crypt(3) cuts a longer salt, or refuses it. Returns nil for an
-    /// algorithm that is not supported. Throws if the text does not begin with a dollar, or if the cost is malformed or
-    /// too high.
+    /// algorithm that is not supported. Throws if the text does not begin with a dollar, or if the cost is malformed,
+    /// too low or too high.
     private static func algorithm(
         of text: Substring
     ) throws(ImportedHashError) -> (prefix: String, saltLength: Int, length: Int)? {
@@ -90,6 +90,8 @@ struct CryptHash: HashMethod {
             if try pieces.next().hasPrefix("rounds=") {
                 pieces = HashText(text.dropFirst(prefix.count))
                 let rounds = try pieces.number(after: "rounds=")
+                // crypt(3) refuses fewer rounds.
+                if rounds < 1000 { throw .malformed }
                 if rounds > 1_000_000 { throw .tooCostly }
                 prefix += "rounds=\(rounds)$"
             }

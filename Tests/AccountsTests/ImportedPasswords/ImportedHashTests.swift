@@ -100,6 +100,7 @@ struct ImportedHashTests {
         "$2b$10$\(String(repeating: "a", count: 52))ä", "$2b$10$\(String(repeating: "a", count: 52)):",
         "$6$$\(String(repeating: "a", count: 86))", "$6$salt$\(String(repeating: "a", count: 85))",
         "$6$rounds=05000$salt$\(String(repeating: "a", count: 86))", "$y$j9$\(salt)$\(result)",
+        "$5$rounds=999$salt$\(result)", "$6$rounds=0$salt$\(String(repeating: "a", count: 86))",
         "$6$salt|\(String(repeating: "a", count: 86))", "$1$salt$aaaa\naaaaaaaaaaaaaaaaa",
         "pbkdf2_sha256$1000$$\(result)=", "pbkdf2_sha256$0$salt$\(result)=", "pbkdf2_sha256$-1$salt$\(result)=",
         "pbkdf2_sha256$1000$salt$\(result)=$", "pbkdf2_sha256$1000$salt$YQ==", "pbkdf2:sha256$salt$abab",
