@@ -89,7 +89,7 @@ private struct EventCensus {
             ("accounts_events_waiting", "Events that the webhook has not received yet, counted up to 10000.", waiting),
             ("accounts_events_waiting_seconds", "Age of the oldest waiting event.", age),
             ("accounts_events_overdue_seconds", "Time since the first waiting event became due.", overdue),
-            ("accounts_events_failed", "Events whose last attempt has failed.", failed),
+            ("accounts_events_failed", "Events whose final attempt has failed.", failed),
             ("accounts_webhook_off", "1 if the webhook has answered 410 and gets no events, otherwise 0.", off),
             ("accounts_logouts_waiting", "Logouts that the application has not received yet.", logouts),
         ]

@@ -13,7 +13,7 @@ package final class Metrics: Sendable {
     )
     let groups = Histogram(
         "accounts_lane_group_size",
-        "Statements that shared one round trip to PostgreSQL.",
+        "Jobs (single statements or transactions) that shared one round trip to PostgreSQL.",
         labels: ["lane"],
         bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256]
     )
@@ -25,12 +25,18 @@ package final class Metrics: Sendable {
     let hashes = Histogram("accounts_hash_duration_seconds", "Time of one password on a worker, without its wait.")
     let hashesRefused = Counter(
         "accounts_hash_refused_total",
-        "Passwords refused because the queue was full, the wait too long, or another network needed the place."
+        """
+        Passwords refused because the queue was full, the wait too long, another network needed the place, or the \
+        request reached its deadline.
+        """
     )
     let images = Histogram("accounts_image_duration_seconds", "Time of one image in its process, without its wait.")
     let imagesRefused = Counter(
         "accounts_image_refused_total",
-        "Images refused because the queue was full, the wait too long, or another network needed the place."
+        """
+        Images refused because the queue was full, the wait too long, another network needed the place, or the \
+        request reached its deadline.
+        """
     )
     let mails = Counter(
         "accounts_mail_attempts_total",

@@ -149,7 +149,7 @@ package final class Database: Sendable {
         return [
             .gauge(
                 "accounts_lane_queue_depth",
-                "Statements waiting for a connection.",
+                "Jobs waiting for a connection.",
                 by: "lane",
                 loads.map { ($0, Double($1.jobs)) }
             ),
