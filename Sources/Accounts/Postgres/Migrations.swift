@@ -24,7 +24,7 @@ package enum MigrationError: Error, CustomStringConvertible {
 
     private static let remedies = [
         "42501": "run migrate as the owner of the tables",
-        "42P07": "somebody has made it by hand: rename or drop it, and migrate again",
+        "42P07": "a table or index of this name was made by hand: rename or drop it, and migrate again",
     ]
 
     package var description: String {
