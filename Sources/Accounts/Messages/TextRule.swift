@@ -8,6 +8,9 @@ struct TextRule: Sendable {
     var counted: String?
     var allowsLineBreaks = false
 
+    /// The placeholders that the text can have.
+    var placeholders: [String] { required + optional }
+
     /// The rules of all texts, by their paths, such as `words.next`.
     static let all: [String: TextRule] = {
         var rules: [String: TextRule] = [:]

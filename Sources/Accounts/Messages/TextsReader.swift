@@ -96,8 +96,10 @@ struct TextsReader {
         var questions: [String: String] = [:]
         for (key, value) in mapping {
             let text = key.scalar?.string ?? ""
-            guard let translation = Self.text(value, allowsLineBreaks: text.contains("\n")) else {
-                mistakes.append(error("the translation of \"\(text)\" must be a non-empty text like it", at: key))
+            let allowsLineBreaks = text.contains("\n")
+            guard let translation = Self.text(value, allowsLineBreaks: allowsLineBreaks) else {
+                let kind = Self.kindOfText(allowsLineBreaks: allowsLineBreaks)
+                mistakes.append(error("the translation of \"\(text)\" must be \(kind)", at: key))
                 continue
             }
             if questions.updateValue(translation, forKey: text) != nil {
@@ -174,8 +176,8 @@ struct TextsReader {
         }
         guard mistakes.count == before else { return nil }
         guard let template = try? TextTemplate(forms.mapValues(\.text)) else {
-            let reason = "a brace in \"\(path)\" belongs to no placeholder: write one as \(Self.list(rule))"
-            mistakes.append(error(reason, at: key))
+            let exception = rule.placeholders.isEmpty ? "" : " except those of its placeholders: \(Self.list(rule))"
+            mistakes.append(error("\"\(path)\" must contain no braces\(exception)", at: key))
             return nil
         }
         for (form, placeholders) in template.placeholders {
@@ -197,24 +199,26 @@ struct TextsReader {
             if form != .other, name == rule.counted { continue }
             mistakes.append(error("\"\(path)\" must have the placeholder {\(name)}", at: node))
         }
-        for name in placeholders.subtracting(rule.required + rule.optional).sorted() {
-            let known = rule.required + rule.optional
-            let hint = known.isEmpty ? "it has none" : "it can have \(Self.list(rule))"
+        for name in placeholders.subtracting(rule.placeholders).sorted() {
+            let hint = rule.placeholders.isEmpty ? "it has none" : "it can have \(Self.list(rule))"
             mistakes.append(error("unknown placeholder {\(name)} in \"\(path)\": \(hint)", at: node))
         }
     }
 
     private static func list(_ rule: TextRule) -> String {
-        let names = (rule.required + rule.optional).map { "{\($0)}" }
-        return names.isEmpty ? "{name}" : names.joined(separator: ", ")
+        rule.placeholders.map { "{\($0)}" }.joined(separator: ", ")
     }
 
     /// Returns the text of the node. If the node is not a valid text, adds a mistake and returns nil.
     private mutating func text(_ node: Node, _ path: String, _ rule: TextRule, at key: Node) -> String? {
         if let text = Self.text(node, allowsLineBreaks: rule.allowsLineBreaks) { return text }
-        let lines = rule.allowsLineBreaks ? "" : " in one line"
-        mistakes.append(error("\"\(path)\" must be a non-empty text\(lines), without control characters", at: key))
+        let kind = Self.kindOfText(allowsLineBreaks: rule.allowsLineBreaks)
+        mistakes.append(error("\"\(path)\" must be \(kind)", at: key))
         return nil
+    }
+
+    private static func kindOfText(allowsLineBreaks: Bool) -> String {
+        "a non-empty text\(allowsLineBreaks ? "" : " in one line"), without control characters"
     }
 
     private static func text(_ node: Node, allowsLineBreaks: Bool) -> String? {

@@ -225,7 +225,7 @@ struct TextsFileTests {
             ),
             (
                 "languages:\n  ko:\n    questions:\n      Name: [A]",
-                "the translation of \"Name\" must be a non-empty text like it", 4
+                "the translation of \"Name\" must be a non-empty text in one line, without control characters", 4
             ),
             (
                 "languages:\n  en:\n    words:\n      next: [A]",
@@ -250,12 +250,9 @@ struct TextsFileTests {
             ),
             (
                 "languages:\n  en:\n    words:\n      sendAgainIn: In { left } s",
-                "a brace in \"words.sendAgainIn\" belongs to no placeholder: write one as {left}", 4
+                "\"words.sendAgainIn\" must contain no braces except those of its placeholders: {left}", 4
             ),
-            (
-                "languages:\n  en:\n    words:\n      next: A}",
-                "a brace in \"words.next\" belongs to no placeholder: write one as {name}", 4
-            ),
+            ("languages:\n  en:\n    words:\n      next: A}", "\"words.next\" must contain no braces", 4),
             (
                 "languages:\n  en:\n    refusals:\n      too_short: {with-number: Too short}",
                 "\"refusals.too_short.with-number\" must have the placeholder {min}", 4
