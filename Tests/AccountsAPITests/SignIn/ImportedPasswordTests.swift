@@ -158,7 +158,7 @@ struct ImportedPasswordTests {
                     ]),
                     .imported, .refused(["created_at: required"]),
                     .refused(["email: required", "created_at: bad_format"]),
-                    .refused(["created_at: impossible_date"]), .refused(["this is not an object"]),
+                    .refused(["created_at: impossible_date"]), .refused(["the line is not a JSON object"]),
                 ]
             )
             let stored = try DatabaseSession().query("SELECT profile::text FROM accounts").only.decode(String.self)

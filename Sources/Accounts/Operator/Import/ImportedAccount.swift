@@ -31,9 +31,9 @@ struct ImportedAccount: Sendable {
         do throws(MalformedBody) {
             json = try JSON.read(line)
         } catch {
-            throw ImportRefusals(["this is not JSON: \(error)"])
+            throw ImportRefusals(["the line is not JSON: \(error)"])
         }
-        guard case .object(let members) = json else { throw ImportRefusals(["this is not an object"]) }
+        guard case .object(let members) = json else { throw ImportRefusals(["the line is not a JSON object"]) }
         var reader = Reader(members: members, flow: flow, now: now)
         email = reader.identifier(EmailField.name)
         username = reader.identifier(UsernameField.name)
