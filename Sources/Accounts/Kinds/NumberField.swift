@@ -10,7 +10,7 @@ package struct NumberField: FieldKind {
         let safe = -9_007_199_254_740_991...9_007_199_254_740_991
         min = try rules.integer("min", in: safe) ?? safe.lowerBound
         max = try rules.integer("max", in: safe) ?? safe.upperBound
-        if min > max { throw rules.error("\"min\" must not be greater than \"max\"") }
+        if min > max { throw rules.error("\"min\" must not be greater than \"max\"", at: "min") }
     }
 
     package func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals)

@@ -36,4 +36,11 @@ struct NumberFieldTests {
     func `invalid rules are refused`(rules: String) {
         #expect(throws: YAMLFileError.self) { try AskedField(["name: seats, kind: number, \(rules)"]) }
     }
+
+    @Test func `a minimum above the maximum is reported with its own line`() {
+        let error = #expect(throws: YAMLFileError.self) {
+            try AskedField(["name: seats, kind: number,\n        min: 2, max: 1"])
+        }
+        #expect(error?.line == 9)
+    }
 }
