@@ -183,7 +183,7 @@ package struct Refusals: Error, Sendable {
     package let all: [Refusal]
 
     package init(_ all: [Refusal]) {
-        precondition(!all.isEmpty, "a refusal has a reason")
+        precondition(!all.isEmpty, "a list of refusals must not be empty")
         self.all = all
     }
 
