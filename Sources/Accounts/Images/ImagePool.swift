@@ -42,7 +42,7 @@ package final class ImagePool: Sendable {
             + ["--\(ImageWorker.wallSecondsOption)", "\(wallSeconds)"]
         processes = (0..<workers).map { _ in
             ImageProcess(program: program, arguments: arguments + flags, sandbox: sandbox) {
-                logger?.warning("image processes are not confined: the kernel refuses the seccomp filter")
+                logger?.warning("image processes run without the seccomp filter, because the kernel refuses it")
             }
         }
         pool = WorkPool(

@@ -130,7 +130,8 @@ final class ImageProcess: Sendable {
         case (_, .unsupported): throw .fault(.unsupported)
         case (_, .tooLarge): throw .fault(.tooLarge)
         case (_, .unconfined): throw .noWorker("the kernel refuses the seccomp filter of the image process")
-        case (_, .doneUnconfined), (_, .failed), (_, nil): throw .noWorker("exit status \(ending.status)")
+        case (_, .doneUnconfined), (_, .failed), (_, nil):
+            throw .noWorker("the image process ended with exit status \(ending.status)")
         }
     }
 

@@ -244,7 +244,8 @@ struct ImagePoolTests {
 
     @Test func `the trial of a pool succeeds, or returns the error of the worker`() async {
         #expect(await TestSignups.images.trial() == nil)
-        #expect(await shell("cat >/dev/null; exit 5").trial() == .noWorker("exit status 5"))
+        let failure = ImageError.noWorker("the image process ended with exit status 5")
+        #expect(await shell("cat >/dev/null; exit 5").trial() == failure)
     }
 
     /// A pool with real workers, for which the kernel refuses further seccomp filters.
@@ -287,7 +288,7 @@ struct ImagePoolTests {
     @Test func `the output of a worker that was not confined is refused if the sandbox is required`() async throws {
         let photo = try Photo(of: .onFile("plain.png"))
         #expect(try await Self.photo(sending: photo.jpeg, exit: 2, sandbox: .optional).jpeg == photo.jpeg)
-        await #expect(throws: ImageError.noWorker("exit status 2")) {
+        await #expect(throws: ImageError.noWorker("the image process ended with exit status 2")) {
             try await Self.photo(sending: photo.jpeg, exit: 2)
         }
     }
