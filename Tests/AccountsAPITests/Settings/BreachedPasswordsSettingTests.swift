@@ -39,4 +39,9 @@ struct BreachedPasswordsSettingTests {
         }
         #expect(Self.mistakes([:]) == [])
     }
+
+    @Test func `a folder is refused, because it is not a regular file`() {
+        let mistakes = Self.mistakes(["BREACHED_PASSWORDS_FILE": FileManager.default.temporaryDirectory.path])
+        #expect(mistakes == ["BREACHED_PASSWORDS_FILE: the file is not a regular file"])
+    }
 }

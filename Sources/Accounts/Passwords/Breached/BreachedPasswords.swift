@@ -88,7 +88,10 @@ private final class FailureLog: Sendable {
             return true
         }
         if isDue {
-            logger.error("breached passwords are not refused", metadata: ["reason": "\(error)"])
+            logger.error(
+                "cannot search the list of breached passwords, so they are not refused",
+                metadata: ["reason": "\(error)"]
+            )
         }
     }
 }

@@ -32,7 +32,7 @@ package enum HashFileError: Error, Hashable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .unreadable(let code): "the file cannot be read: \(String(cString: strerror(code)))"
-        case .notRegular: "it is not a regular file"
+        case .notRegular: "the file is not a regular file"
         case .empty: "the file is empty"
         case .malformed(let place):
             """
@@ -44,7 +44,7 @@ package enum HashFileError: Error, Hashable, CustomStringConvertible {
             "hashes of \(digits) digits may be SHA-1 or NTLM hashes; write sha1: or ntlm: before the path"
         case .tooManyDigits(let digits, let hash):
             "hashes of \(digits) digits are not \(hash.rawValue) hashes, which have \(hash.digits)"
-        case .truncated: "the file has become shorter since the start"
+        case .truncated: "the file has become shorter since the server opened it"
         }
     }
 }
