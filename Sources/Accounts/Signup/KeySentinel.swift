@@ -8,7 +8,7 @@ package enum KeyMismatch: Equatable, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .missing(let id): "ACCOUNTS_KEYS lacks the key \"\(id)\" of this database"
-        case .different(let id): "the key \"\(id)\" in ACCOUNTS_KEYS is not the key \"\(id)\" of this database"
+        case .different(let id): "the key \"\(id)\" in ACCOUNTS_KEYS differs from the key \"\(id)\" of this database"
         }
     }
 }

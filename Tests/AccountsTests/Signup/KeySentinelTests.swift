@@ -26,7 +26,10 @@ struct KeySentinelTests {
         #expect(try await mismatch(of: "\(Self.new),\(TestSignups.keys)") == nil)
         #expect(try await mismatch(of: Self.new) == .missing("test"))
         let impostor = "test:" + Data(repeating: 8, count: 32).base64EncodedString()
-        #expect(try await mismatch(of: impostor) == .different("test"))
+        let other = try await mismatch(of: impostor)
+        #expect(other == .different("test"))
+        let reason = "the key \"test\" in ACCOUNTS_KEYS differs from the key \"test\" of this database"
+        #expect(other?.description == reason)
         #expect(try await mismatch(of: TestSignups.keys) == nil, "no other ring has replaced the sentinel")
         #expect(try session.number(of: "key_sentinel") == 1)
     }
