@@ -200,7 +200,8 @@ package struct YAMLEntry {
                 throw error("\"\(key)\" has no text for the language \"\(language.tag)\"", at: key)
             }
             let other = texts[.english] == nil ? languages[0].tag : Language.english.tag
-            gaps.all.append(error("\"\(key)\" has no text in \"\(language.tag)\": pages show \"\(other)\"", at: key))
+            let reason = "\"\(key)\" has no text in \"\(language.tag)\": pages show the text in \"\(other)\""
+            gaps.all.append(error(reason, at: key))
             texts[language] = fallback
         }
         return texts

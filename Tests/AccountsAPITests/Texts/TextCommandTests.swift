@@ -43,7 +43,7 @@ struct TextCommandTests {
             let lines = try await CommandRun.of("texts", "check", file).output.split(separator: "\n").map(String.init)
             let start = try #require(lines.firstIndex { $0.hasPrefix("the file does not translate ") })
             #expect(lines[start].hasSuffix(" texts of the built-in flow:") && lines.count > start + 20)
-            #expect(lines[start + 1].contains("\"title\" has no text in \"ja\": pages show \"en\""))
+            #expect(lines[start + 1].contains("\"title\" has no text in \"ja\": pages show the text in \"en\""))
         }
     }
 
@@ -83,7 +83,7 @@ struct TextCommandTests {
             .replacing("{en: Check your email,", with: "{en: Look for our email,")
         try await withFile(flow) { file in
             let check = try await CommandRun.of("flow", "check", file, settings: settings)
-            let gap = /signup.yaml:19: "title" has no text in "ja": pages show "en"/
+            let gap = /signup.yaml:19: "title" has no text in "ja": pages show the text in "en"/
             #expect(check.status == 0 && check.errorOutput.contains(gap) && !check.errorOutput.contains(":10:"))
             let json = try await CommandRun.of("flow", "check", file, "--json", settings: settings).json
             guard case .array(let warnings)? = json["warnings"] else {

@@ -21,7 +21,7 @@ struct FlowFileTests: FlowFileSuite {
         let english = try flow("[ja, ko, en]", "{en: One, ko: 하나}")
         #expect(english.languages.map(\.tag) == ["ja", "ko", "en"])
         #expect(english.steps[0].titles[japanese] == "One" && english.steps[0].fields[0].labels[japanese] == "あ")
-        let reason = "flow.yaml:4: \"title\" has no text in \"ja\": pages show"
+        let reason = "flow.yaml:4: \"title\" has no text in \"ja\": pages show the text in"
         #expect(english.gaps.map(\.description) == ["\(reason) \"en\""])
         let korean = try flow("[ko, ja]", "{ko: 하나}")
         #expect(korean.steps[0].titles[japanese] == "하나" && korean.gaps.map(\.description) == ["\(reason) \"ko\""])
