@@ -97,9 +97,8 @@ private struct MultipartReader {
         var found: (name: String, isFile: Bool)?
         for _ in 0...Self.maximumLines {
             let start = position
-            guard let end = find(Self.lineBreak), end - start <= Self.maximumLineLength else {
-                throw fault(.unexpectedEnd)
-            }
+            guard let end = find(Self.lineBreak) else { throw fault(.unexpectedEnd) }
+            guard end - start <= Self.maximumLineLength else { throw fault(.lineTooLong) }
             position = end + Self.lineBreak.count
             if start == end {
                 guard let found else { throw MalformedBody(reason: .unexpectedEnd, offset: start) }

@@ -50,6 +50,7 @@ package struct MalformedBody: Error, Hashable, CustomStringConvertible {
         case trailingBytes = "unexpected bytes after the value"
         case tooDeep = "too many levels"
         case tooMany = "too many values"
+        case lineTooLong = "header line too long"
         case duplicateName = "duplicate name"
         case notUTF8 = "not UTF-8"
         case nul = "NUL"
