@@ -19,25 +19,30 @@ extension ApplicationsReader {
 
     private func mistake(in claims: [String], of field: Field, beside others: Set<String>) -> String? {
         if claims.isEmpty { return "a field of kind \"\(type(of: field.kind).name)\" cannot be a claim" }
-        if let reserved = claims.first(where: { Self.isReserved($0, of: field) }) {
-            return "\"\(reserved)\" cannot be a claim: the service gives it another meaning"
+        let name = field.name.rawValue
+        if claims.contains(name) {
+            if Self.defined.contains(name) {
+                return "\"\(name)\" cannot be a claim: the service gives it another meaning"
+            }
+            if Self.isTrusted(name) {
+                return "the name \"\(name)\" is reserved for claims that applications trust: rename the field"
+            }
         }
-        return claims.first(where: others.contains).map { "another entry is the claim \"\($0)\" already" }
+        return claims.first(where: others.contains).map { "another entry already gives the claim \"\($0)\"" }
     }
 
-    /// Whether the claim has the name of the field, and this name is reserved or ends in `_verified`. Applications
-    /// would trust such a claim as a statement of the service, but people fill in the field.
-    private static func isReserved(_ claim: String, of field: Field) -> Bool {
-        claim == field.name.rawValue && (reserved.contains(claim) || claim.hasSuffix("_verified"))
-    }
+    /// Whether applications would trust a claim with this name as a statement of the service. People fill in the field,
+    /// so it must not become such a claim.
+    private static func isTrusted(_ name: String) -> Bool { rights.contains(name) || name.hasSuffix("_verified") }
+
+    /// Names of claims by which applications may grant rights.
+    private static let rights: Set<String> = ["roles", "groups", "entitlements", "permissions"]
 
     /// Names of claims that have a meaning in tokens (RFC 7519 §4.1, RFC 7662 §2.2, RFC 9068 §2.2; OpenID Connect Core
-    /// §2, §5.6.2, Back-Channel Logout §2.4) or are members of events. The last four, from `roles` on, are names of
-    /// claims by which applications may grant rights.
-    private static let reserved: Set<String> = [
+    /// §2, §5.6.2, Back-Channel Logout §2.4) or are members of events.
+    private static let defined: Set<String> = [
         "iss", "sub", "aud", "exp", "nbf", "iat", "jti", "id", "auth_time", "nonce", "acr", "amr", "azp", "at_hash",
         "c_hash", "s_hash", "sid", "events", "toe", "txn", "client_id", "token_type", "active", "scope", "cnf", "act",
-        "may_act", "typ", "account_created", "_claim_names", "_claim_sources", "roles", "groups", "entitlements",
-        "permissions",
+        "may_act", "typ", "account_created", "_claim_names", "_claim_sources",
     ]
 }

@@ -59,7 +59,7 @@ struct ApplicationClaimTests {
         }
     }
 
-    @Test(arguments: ["sub", "iss", "aud", "exp", "sid", "nonce", "amr", "groups", "email_verified", "phone_verified"])
+    @Test(arguments: ["sub", "iss", "aud", "exp", "sid", "nonce", "amr"])
     func `a field whose name is a claim of the service cannot be a claim`(name: String) throws {
         #expect(
             try Self.mistakes([(name, "text")], claims: name) == [
@@ -68,11 +68,20 @@ struct ApplicationClaimTests {
         )
     }
 
+    @Test(arguments: ["roles", "groups", "entitlements", "permissions", "email_verified", "phone_verified"])
+    func `a field whose name applications would trust cannot be a claim`(name: String) throws {
+        #expect(
+            try Self.mistakes([(name, "text")], claims: name) == [
+                "apps.yaml:5: the name \"\(name)\" is reserved for claims that applications trust: rename the field"
+            ]
+        )
+    }
+
     @Test func `two fields cannot become the same claim`() throws {
         let addresses = [(name: "home", kind: "email"), (name: "work", kind: "email")]
         #expect(
             try Self.mistakes(addresses, claims: "home, work") == [
-                "apps.yaml:5: another entry is the claim \"email\" already"
+                "apps.yaml:5: another entry already gives the claim \"email\""
             ]
         )
         #expect(try Self.mistakes(addresses, claims: "work") == [])
