@@ -134,7 +134,10 @@ package struct OutboxSender: Sendable {
             }
         } else {
             // A server of the version that wrote the mail may make the next attempt.
-            try await postpone(mail, "cannot read the mail: another version of the service wrote it")
+            try await postpone(
+                mail,
+                "cannot read the mail: another version of the service wrote it, or its row was changed"
+            )
         }
     }
 

@@ -383,6 +383,8 @@ struct OutboxTests {
             #expect(try await service.sender.deliverNext())
             #expect(service.mailbox.attempts.isEmpty)
             #expect(try session.number(of: "outbox WHERE state = 'waiting' AND attempts = 1 AND due_at > now()") == 1)
+            let error = try session.query("SELECT last_error FROM outbox").only.decode(String.self)
+            #expect(error.hasSuffix(": another version of the service wrote it, or its row was changed"))
             try session.run("UPDATE outbox SET attempts = 17, due_at = now()")
             #expect(try await service.sender.deliverNext())
             #expect(try session.number(of: "outbox WHERE state = 'dead' AND sealed IS NULL") == 1)
