@@ -15,7 +15,7 @@ package final class HashingPool: Sendable {
     /// - Parameters:
     ///   - queue: the maximum number of passwords that wait while all workers are busy.
     ///   - maximumWait: the maximum estimated wait of a password, computed from the duration of recent hashes.
-    ///   - priority: with `idle`, the workers run only while the machine has nothing else to do.
+    ///   - priority: with `idle`, the workers get almost no processor time while other threads of the machine need it.
     package convenience init(
         parameters: Argon2Parameters = Argon2Parameters(),
         workers: Int,
