@@ -3,8 +3,9 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// Watches one connection. Closes it if a request takes too long to arrive, and after the answer to the last request.
-/// Refuses requests without a valid `Host`. The HTTP server itself answers some requests before they reach the router;
+/// Watches one connection. Closes it if a request takes too long to arrive, if the client takes too long to read an
+/// answer, and after the answer to the last request. Refuses requests without a valid `Host`, and with a transfer coding
+/// other than `chunked`. The HTTP server itself answers some requests before they reach the router;
 /// this handler replaces those answers by problems.
 ///
 /// It is the first handler after the HTTP parser, because later handlers see neither the HTTP version of a request nor
@@ -27,12 +28,14 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var deadline: Scheduled<Void>?
     /// True while a request arrives: from the end of its header to the end of its body.
     private var isReading = false
+    /// True while an answer is written: from its header to its end.
+    private var isAnswering = false
     /// The number of requests without a complete answer.
     private var unanswered = 0
     /// True if the latest request is the last one of this connection (RFC 9112, §9.3 and §9.6).
     private var hasLastRequest = false
-    /// The method of the request that this handler refused because it has no valid `Host`; nil if there is none. That
-    /// request is the last one of the connection, and does not reach the router.
+    /// The method of the request that this handler refused; nil if there is none. That request is the last one of the
+    /// connection, and does not reach the router.
     private var refused: HTTPMethod?
     /// The problem that replaces an answer of the HTTP server itself.
     private var problem = Problem(.malformedRequest, "The request is malformed.")
@@ -95,19 +98,26 @@ final class ConnectionGuard: ChannelDuplexHandler {
         var head = head
         // After a request for another protocol, the HTTP parser reads no further request.
         hasLastRequest = !head.isKeepAlive || head.headers.contains(name: "Upgrade") || head.method == .CONNECT
-        guard head.hasValidHost else {
+        if let mistake = Self.mistake(in: head) {
             hasLastRequest = true
             refused = head.method
-            problem = Problem(
-                .malformedRequest,
-                "Host is missing, repeated or invalid. Send one Host: a name or address."
-            )
+            problem = Problem(.malformedRequest, mistake)
             // The HTTP server answers every error of the parser with 400. The method `write` replaces that answer.
             return context.fireErrorCaught(HTTPParserError.invalidHeaderToken)
         }
         // Hummingbird also ends the connection after this request, but only if the value of `Connection` is `close`.
         if hasLastRequest { head.headers.replaceOrAdd(name: "Connection", value: "close") }
         context.fireChannelRead(wrapInboundOut(.head(head)))
+    }
+
+    private static func mistake(in head: HTTPRequestHead) -> String? {
+        if !head.hasValidHost { return "Host is missing, repeated or invalid. Send one Host: a name or address." }
+        // The parser removes only the coding `chunked`, and would pass on a body with another one as if it had none.
+        let codings = head.headers[canonicalForm: "Transfer-Encoding"]
+        if !codings.allSatisfy({ $0.lowercased() == "chunked" }) {
+            return "Transfer-Encoding has a coding other than chunked."
+        }
+        return nil
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -147,15 +157,20 @@ final class ConnectionGuard: ChannelDuplexHandler {
             // unknown. If this handler has refused the request, it closes the connection when the request has ended.
             isClosing = refused != nil
             let hasBody = refused != .HEAD
+            isAnswering = true
+            awaitNext(context)
             context.write(wrapOutboundOut(.head(answer.head)), promise: hasBody ? nil : promise)
             if hasBody { context.write(wrapOutboundOut(.body(.byteBuffer(answer.body))), promise: promise) }
         case .head(var head):
             isClosing = shutdown.isUnderWay || hasLastRequest && unanswered == 1
+            isAnswering = true
+            awaitNext(context)
             if isClosing { head.headers.replaceOrAdd(name: "Connection", value: "close") }
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body: context.write(data, promise: promise)
         case .end:
             unanswered = max(0, unanswered - 1)
+            isAnswering = false
             awaitNext(context)
             // Closing the connection while the client is still sending would lose the answer.
             if isClosing || ignoresInput && unanswered == 0, !isReading { return close(after: data, promise, context) }
@@ -168,11 +183,17 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// still sending may not see the answer yet.
     private var isDraining: Bool { isReading && (refused != nil || isClosing && unanswered == 0) }
 
-    /// Starts the deadline of the next header when both the body of the request and its answer have ended. The answer
-    /// may end first. While the server works on a request, there is no deadline.
+    /// Starts the deadline of what comes next, if no body is arriving: of the end of the answer that is written, or of
+    /// the next header. While the server works on a request, there is no deadline.
     private func awaitNext(_ context: ChannelHandlerContext) {
         if isReading { return }
-        if unanswered > 0 { deadline?.cancel() } else { close(in: limits.nextHeader, context) }
+        if isAnswering {
+            close(in: limits.answer, context)
+        } else if unanswered > 0 {
+            deadline?.cancel()
+        } else {
+            close(in: limits.nextHeader, context)
+        }
     }
 
     private func close(after end: NIOAny, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {

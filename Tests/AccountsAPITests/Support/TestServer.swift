@@ -162,7 +162,8 @@ extension ConnectionLimits {
     /// than the ten seconds of a real first request on a busy machine.
     static let lavish = {
         var limits = ConnectionLimits()
-        (limits.firstHeader, limits.nextHeader, limits.body) = (.hours(1), .hours(1), .hours(1))
+        (limits.firstHeader, limits.nextHeader) = (.hours(1), .hours(1))
+        (limits.body, limits.answer) = (.hours(1), .hours(1))
         return limits
     }()
 }
