@@ -65,6 +65,12 @@ extension Settings {
         if mail == nil {
             warn("mail is printed with its codes; set a mail server", ["setting": "\(table.smtpURL.name)"])
         }
+        if self.keys.pepper == nil {
+            warn(
+                "passwords are hashed without a pepper; put a key with v2: first",
+                ["setting": "\(table.keys.name)"]
+            )
+        }
         for warning in applications?.current.warnings ?? [] {
             warn("the applications file takes a risk", ["reason": "\(warning)"])
         }

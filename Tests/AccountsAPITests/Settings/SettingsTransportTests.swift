@@ -30,6 +30,13 @@ struct SettingsTransportTests {
         try settings(changes).warnings.map { "\($0.message)" }
     }
 
+    @Test func `a first key without a pepper is a warning`() throws {
+        let old = "old:" + Data(repeating: 8, count: 32).base64EncodedString()
+        let warning = "passwords are hashed without a pepper; put a key with v2: first"
+        #expect(try Self.warnings(["ACCOUNTS_KEYS": "\(old),\(TestSignups.keys)"]) == [warning])
+        #expect(try Self.warnings(["ACCOUNTS_KEYS": "\(TestSignups.keys),\(old)"]).isEmpty)
+    }
+
     @Test func `https without a mail server is refused`() {
         #expect(
             Self.mistakes(["PUBLIC_URL": "https://a.example", "SMTP_URL": ""]) == [
