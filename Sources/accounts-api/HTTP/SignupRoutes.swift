@@ -143,7 +143,11 @@ struct SignupRoutes: Sendable {
     static let addressMark: FieldName = "address.mark"
 
     @Sendable func check(_ request: Request, _ context: StepContext) async throws -> Answer {
-        let verdict = try await signups.check(context.answers, on: context.step, of: context.draft)
+        let verdict = try await signups.from(context.network).check(
+            context.answers,
+            on: context.step,
+            of: context.draft
+        )
         return Answer(json: [
             "valid": .bool(verdict.refusals.isEmpty),
             "errors": .array(verdict.refusals.map { $0.json(in: context.language, of: signups.flow) }),
