@@ -3,12 +3,12 @@ internal import Foundation
 /// The hash of an account's password, as the table `credentials` stores it: the Argon2id hash of the password or, for
 /// an imported hash, of the output of the imported method.
 ///
-/// The table has only the method and the salt of an imported hash: `kind|base64 of the salt|$argon2id$…`. The import
-/// hashes the imported hash with Argon2id, so from then on an attacker must compute Argon2id for each guess.
+/// For an imported hash, the text is `kind|base64 of the salt|$argon2id$…`: the table has the imported method and its
+/// salt, but not the imported hash. So an attacker who has copied the table must compute Argon2id for each guess.
 package struct StoredPassword: Hashable, Sendable {
     package let rawValue: String
     package let argon2: PHCString
-    /// The kind of the imported method, whose output Argon2id hashes; nil for a hash that this service made.
+    /// The kind of ``method``; nil if there is none.
     private let kind: Substring?
     private let salt: [UInt8]
 
@@ -38,7 +38,7 @@ package struct StoredPassword: Hashable, Sendable {
         guard rawValue == text else { return nil }
     }
 
-    /// The imported method, whose output Argon2id hashes; nil for a hash that this service made.
+    /// The imported method, whose output Argon2id hashes; nil if Argon2id hashes the password itself.
     var method: (any HashMethod)? { kind.flatMap { ImportedHash.method(of: $0, salt: salt) } }
 
     /// Whether the password must be hashed again when the person enters it, because its hash is imported, or differs

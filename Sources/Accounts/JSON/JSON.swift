@@ -1,4 +1,5 @@
-/// A JSON value (RFC 8259). Members keep their order, and integers are distinct from other numbers.
+/// A JSON value (RFC 8259). Members keep their order, and integers that fit into an `Int` are distinct from other
+/// numbers.
 package enum JSON: Sendable {
     case null
     case bool(Bool)
@@ -25,8 +26,8 @@ package enum JSON: Sendable {
     }
 }
 
-/// Compares names and texts byte by byte. Swift's `==` on strings compares canonical equivalence, which treats
-/// different bytes as equal and is slow on hostile text.
+/// Names and strings are compared by their bytes. Swift's `==` on strings tests for canonical equivalence: it treats
+/// some different bytes as equal, and is slow on hostile text.
 extension JSON.Member: Hashable {
     package static func == (left: Self, right: Self) -> Bool {
         left.name.hasSameBytes(as: right.name) && left.value == right.value

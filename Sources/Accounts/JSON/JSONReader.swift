@@ -37,8 +37,8 @@ extension Answers {
     }
 }
 
-/// The reason why a body is not accepted as JSON or as a form, and the position of the fault. It contains no part of
-/// the body, so it is safe to show and log.
+/// The reason why a text, such as the body of a request, is not accepted as JSON or as a form, and the position of the
+/// fault. It contains no part of the text, so it is safe to show and log.
 package struct MalformedBody: Error, Hashable, CustomStringConvertible {
     package let reason: Reason
     /// The number of bytes before the fault.
@@ -208,17 +208,17 @@ package struct JSONReader {
     private mutating func number() throws(MalformedBody) -> JSON {
         let start = position
         skip("-")
-        let hasLeadingZero = next == "0"
-        guard try digits() == 1 || !hasLeadingZero else { throw failure(.malformedNumber, at: start) }
+        let startsWithZero = next == "0"
+        guard try skipDigits() == 1 || !startsWithZero else { throw failure(.malformedNumber, at: start) }
         var isInteger = true
         if skip(".") {
             isInteger = false
-            try digits()
+            try skipDigits()
         }
         if skip("e") || skip("E") {
             isInteger = false
             if !skip("-") { skip("+") }
-            try digits()
+            try skipDigits()
         }
         let text = String(decoding: slice(start..<position), as: UTF8.self)
         if isInteger, let integer = Int(text) { return .integer(integer) }
@@ -226,9 +226,9 @@ package struct JSONReader {
         return .number(number)
     }
 
-    /// Skips the digits and returns their number. Throws if there is no digit.
+    /// Skips digits and returns how many there were. Throws if there is none.
     @discardableResult
-    private mutating func digits() throws(MalformedBody) -> Int {
+    private mutating func skipDigits() throws(MalformedBody) -> Int {
         let start = position
         while case ("0"..."9")? = next { position += 1 }
         guard position > start else { throw failure(next == nil ? .unexpectedEnd : .malformedNumber) }
@@ -304,7 +304,7 @@ package struct JSONReader {
 
     /// Returns the text of a literal with its escapes decoded. The text is never longer than the literal.
     ///
-    /// Strings that are not secret use this function too, so that there is only one decoder.
+    /// Strings that are not secret use this function too if they have escapes, so that there is only one decoder.
     private func decoded(_ literal: Literal) throws(MalformedBody) -> Secret {
         try Secret(capacity: literal.content.count) { (text) throws(MalformedBody) in
             var index = literal.content.lowerBound
@@ -325,8 +325,9 @@ package struct JSONReader {
         }
     }
 
-    /// Decodes the escape at `index`, and moves `index` past the escape. No bounds checks are needed, because the
-    /// closing quote ends every malformed escape.
+    /// Decodes the escape at `index`, and moves `index` past the escape. No bounds checks are needed: ``literal()`` has
+    /// found a byte after each backslash, and the closing quote, which is not a hexadecimal digit, ends the reading of
+    /// an escape that is too short.
     private func escape(at index: inout Int) throws(MalformedBody) -> Unicode.Scalar {
         let start = index
         index += 2

@@ -10,8 +10,8 @@ extension JSON {
     /// The value as compact JSON.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Appends the value as compact JSON (RFC 8259) in UTF-8: members in order, numbers in the fewest digits that are
-    /// read back as the same number.
+    /// Appends the value as compact JSON (RFC 8259) in UTF-8: members in order, numbers in a form that is read back as
+    /// exactly the same number.
     ///
     /// Escapes the characters that JSON requires to be escaped, and three others: DEL, which is a control character and
     /// must not appear in a log, and U+2028 and U+2029, which break a line in logs and in older JavaScript. JSON cannot
