@@ -91,7 +91,10 @@ struct FlowFieldTests: FlowFileSuite {
         ("name: date, kind: date, min_age: 15, max_age: 14", "\"min_age\" must not be greater than \"max_age\""),
         ("name: date, kind: date, max_age: 9999", "\"max_age\" must be a whole number from 0 to 9998, not \"9999\""),
         ("name: password, kind: password, min: 7", "\"min\" must be a whole number from 8 to 64, not \"7\""),
-        ("name: app, kind: totp", "a field of kind \"totp\" must come after a step with a code"),
+        (
+            "name: app, kind: totp",
+            "a field of kind \"totp\" must come after a step with a field of kind \"code\""
+        ),
         ("name: code, kind: code", "\"proves\" is missing"),
         ("name: code, kind: code, proves: phone", "\"proves\" must name a field of kind \"email\" in an earlier step"),
         ("name: code, kind: code, proves: code", "\"proves\" must name a field of kind \"email\" in an earlier step"),
@@ -171,8 +174,11 @@ struct FlowFieldTests: FlowFileSuite {
 
     @Test func `an address that a code proves must be required`() {
         let yaml = Self.file("name: code, kind: code, proves: email")
-            .replacing("kind: email,", with: "kind: email, required: false,")
-        #expect(Self.refusal(of: yaml) == "flow.yaml:9: \"email\" must be required, because a code proves it")
+        let reason = "\"email\" must be required, in a step that is not optional, because a code proves it"
+        let field = yaml.replacing("kind: email,", with: "kind: email, required: false,")
+        #expect(Self.refusal(of: field) == "flow.yaml:9: \(reason)")
+        let step = yaml.replacing("name: first", with: "name: first\n    optional: true")
+        #expect(Self.refusal(of: step) == "flow.yaml:10: \(reason)")
     }
 
     @Test func `an optional step with a code is refused`() {

@@ -10,7 +10,10 @@ extension TOTPField {
 
     package func check(_ entry: YAMLEntry, at position: FieldPosition) throws(YAMLFileError) {
         guard position.earlierSteps.contains(where: { $0.kind.provedField != nil }) else {
-            throw entry.error("a field of kind \"totp\" must come after a step with a code", at: "kind")
+            throw entry.error(
+                "a field of kind \"totp\" must come after a step with a field of kind \"code\"",
+                at: "kind"
+            )
         }
         if position.earlier.contains(where: { $0.kind is TOTPField }) {
             throw entry.error("a flow can have only one field of kind \"totp\"", at: "kind")

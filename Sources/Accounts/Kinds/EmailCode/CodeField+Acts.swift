@@ -20,7 +20,10 @@ extension CodeField {
     package func check(_ entry: YAMLEntry, of field: Field, in steps: [Step]) throws(YAMLFileError) {
         for step in steps {
             guard let address = step.field(named: proves), step.isOptional || !address.isRequired else { continue }
-            throw entry.error("\"\(address.name)\" must be required, because a code proves it", at: "proves")
+            throw entry.error(
+                "\"\(address.name)\" must be required, in a step that is not optional, because a code proves it",
+                at: "proves"
+            )
         }
     }
 
