@@ -66,7 +66,7 @@ package struct ChoiceField: FieldKind {
         }
     }
 
-    /// Returns nil if the field has no value, or if the flow file had another value of `choose` when it was stored.
+    /// Returns nil if the field has no value, or if its value was stored under a flow file with another `choose`.
     package func shown(_ field: Field, in draft: Draft, at place: DisplayContext) -> JSON? {
         switch value(in: draft.values, of: field.name) {
         case .one(let chosen)? where !isMultiple: chosen.json

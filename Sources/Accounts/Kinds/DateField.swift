@@ -53,10 +53,10 @@ package struct CivilDate: Hashable, Comparable, Sendable {
 package struct DateField: FieldKind {
     package typealias Value = CivilDate
     package static let name = "date"
-    /// The minimum age on the day of the check, in completed years; nil if there is none.
+    /// The minimum age today, in completed years; nil if there is none.
     let minAge: Int?
-    /// The maximum age on the day of the check, in completed years. Nil stands for 150 or, if the day may be in the
-    /// future, for no maximum.
+    /// The maximum age today, in completed years. Nil stands for 150 or, if the day may be in the future, for no
+    /// maximum.
     let maxAge: Int?
     let mayBeInFuture: Bool
     /// The time zone that decides which day is today; nil for the time zone of the flow.

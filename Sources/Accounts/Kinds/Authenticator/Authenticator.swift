@@ -8,7 +8,7 @@ package struct Authenticator: StoredValue {
     /// The time step of the accepted code. Codes of this step and of earlier steps must not be accepted again.
     let lastStep: Int
     let recoveryDigests: [[UInt8]]
-    /// The recovery codes in plain text, until the person confirms on a page to have saved them. Empty if a client of
+    /// The recovery codes in plain text, until the person confirms on a page that they are saved. Empty if a client of
     /// the API set up the app, because the response has shown them. The account stores only digests.
     var unsavedCodes: [RecoveryCode] = []
 

@@ -152,9 +152,9 @@ extension Signups {
              WHERE draft = \(draft.id) AND field = \(field.rawValue) AND \(exists(draft))
             RETURNING generation, \(Self.attemptsLeft), now()
             """
-        // This statement also requires that the draft is unchanged. Otherwise `count` has counted nothing, but
-        // `attemptsLeft` can still be 0, because the number of failures is a multiple of 25. The secret must not be
-        // replaced again then.
+        // Requires an unchanged draft, as `count` does. If the draft has changed, `count` has counted nothing, but
+        // `attemptsLeft` is 0 if the number of earlier failures is a multiple of `failuresPerSecret`. The secret must
+        // not be replaced then.
         let renew: SQL = """
             UPDATE enrolments SET generation = generation + 1, recent = '{}'
              WHERE draft = \(draft.id) AND field = \(field.rawValue) AND \(Self.attemptsLeft) = 0 AND \(exists(draft))
@@ -184,9 +184,9 @@ extension Signups {
         """
     }
 
-    /// The secrets of the field in one generation (the number of its earlier secrets), one secret for each key of the
-    /// key ring. Pages and responses show the first one. The secrets change if the draft gets a new token or another
-    /// address, and with each generation: after too many wrong codes, and after a correct one.
+    /// The possible secrets of the field, one for each key of the key ring. Pages and responses show the first one. The
+    /// secrets change if the draft gets a new token, or another address that a code proves. They also change with the
+    /// generation, which increases after too many wrong codes, and after a correct one.
     private func secrets(of field: FieldName, _ generation: Int, of draft: Draft) -> [[UInt8]] {
         let addresses = flow.fields.compactMap(\.kind.provedField).map {
             draft.values.address(in: $0)?.rawValue ?? ""

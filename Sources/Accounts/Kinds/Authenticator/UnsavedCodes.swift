@@ -1,5 +1,5 @@
 extension Draft {
-    /// The recovery codes of the step, until the person confirms to have saved them; empty afterwards.
+    /// The recovery codes of the step, until the person confirms that they are saved; empty afterwards.
     package func unsavedRecoveryCodes(at step: Step) -> [RecoveryCode] {
         step.fields.flatMap { (values[$0.name] as? Authenticator)?.unsavedCodes ?? [] }
     }

@@ -1,7 +1,7 @@
 internal import CIdn
 internal import Foundation
 
-/// An e-mail address that this service sends mail to, in canonical form: ASCII, lower case, the domain as A-labels.
+/// An e-mail address that this service accepts, in canonical form: ASCII, lower case, the domain as A-labels.
 ///
 /// The local part is a dot-atom of at most 64 octets (RFC 5321). The domain has at least two labels of letters, digits
 /// and hyphens, of which the last is not a number. The whole address has at most 254 octets. Quotes, comments, address

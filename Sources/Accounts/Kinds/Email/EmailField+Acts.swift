@@ -14,9 +14,12 @@ extension EmailField {
     }
 
     /// If the address changes, withdraws the proof of the previous address and mails a code to the new one. If the
-    /// address stays the same, mails another code only if the latest code can no longer be used. In both cases, if the
-    /// latest code was mailed to this address, mails another one only after ``CodeField/resendAfter``. Mails no code if
-    /// the flow has no code field for the address.
+    /// address stays the same, mails another code only if it is not proved and its latest code can no longer be used.
+    /// In both cases, if the latest code was mailed to this address, mails another one only after
+    /// ``CodeField/resendAfter``. Mails no code if the flow has no code field for the address.
+    ///
+    /// Refuses an address that needs another code if the draft gets no further code, or if it is the present address of
+    /// the account whose address the draft changes.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
         let (signups, draft) = (submission.signups, submission.draft)
         let address = value(in: submission.change.values, of: field.name)
@@ -25,7 +28,7 @@ extension EmailField {
         if !isSame, let previous = value(in: draft.values, of: field.name) {
             submission.change.effects.append(signups.withdrawalEffect(ofProofsOf: previous, from: draft))
         }
-        guard let (codeField, code) = signups.flow.code(proving: field.name) else { return }
+        guard let (codeField, codeKind) = signups.flow.code(proving: field.name) else { return }
         let proof = draft.proofs[codeField.name]
         if !isSame, proof?.isProved == true { submission.change.cleared.append(codeField.name) }
         guard let address else {
@@ -33,13 +36,13 @@ extension EmailField {
             return
         }
         if let proof, signups.addressDigests(address).contains(proof.addressDigest) {
-            if isSame, proof.isProved || proof.isUsable(for: code, at: draft.now) { return }
-            if proof.wait(for: code, at: draft.now) > .zero { return }
+            if isSame, proof.isProved || proof.isUsable(for: codeKind, at: draft.now) { return }
+            if proof.wait(for: codeKind, at: draft.now) > .zero { return }
         }
         if let proof, proof.isExhausted { throw .refused([.exhausted(field.name)]) }
         if try await signups.isCurrentAddress(address, in: draft) { throw .refused([Refusal(field.name, .unchanged)]) }
         submission.change.effects.append(
-            signups.newCode(codeField.name, code, for: address, after: proof?.generation, of: draft)
+            signups.newCode(codeField.name, codeKind, for: address, after: proof?.generation, of: draft)
         )
     }
 
@@ -53,8 +56,8 @@ extension EmailField {
         if draft.proofs[code.field.name]?.isProved == true { change.cleared.append(code.field.name) }
     }
 
-    /// Stores an address that identifies the account in its own column, and sends it a mail about the commit. Stores
-    /// any other address in the profile.
+    /// An address that identifies the account becomes its ``Account/email``, and gets a mail that tells of the commit.
+    /// Any other address becomes a member of the profile.
     package func commit(_ field: Field, _ plan: inout CommitPlan) async throws(CommitError) {
         guard let address = value(in: plan.draft.values, of: field.name) else { return }
         guard field.isIdentifier else {
@@ -94,9 +97,9 @@ extension EmailField {
 }
 
 extension Signups {
-    /// The effect that withdraws proofs of an address that the draft no longer has, but only proofs by codes of fields
-    /// that are no longer in the flow. Otherwise such a proof would be valid again if a later flow file had the field
-    /// again, and the person submitted the address again.
+    /// The effect that withdraws proofs of an address that the draft no longer has, but only those whose code field is
+    /// not in the flow any more. Without this effect, such a proof would be valid again after a later flow file has
+    /// brought the code field back, and the person has submitted the address again.
     fileprivate func withdrawalEffect(ofProofsOf address: EmailAddress, from draft: Draft) -> Effect {
         let present = flow.fields.filter { $0.kind.provedField != nil }.map(\.name.rawValue)
         return Effect(

@@ -13,8 +13,8 @@ package struct CodeField: FieldKind {
     package let digits: Int
     package let lifetime: Duration
     /// The maximum number of guesses at one code. Other maximums are ``Proof/maximumFailures`` for all codes of a draft
-    /// and field together, `guessesForAddress` in ``Limits`` for all codes to an address, and
-    /// ``PendingSignIn/maximumAttempts`` for a code of a sign-in.
+    /// and field together, `guessesForAddressFromNetwork` and `guessesForAddress` in ``Limits`` for the codes to an
+    /// address, and ``PendingSignIn/maximumAttempts`` for a code of a sign-in.
     package let attempts: Int
     /// The minimum time between two codes of a draft to the same address.
     package let resendAfter: Duration

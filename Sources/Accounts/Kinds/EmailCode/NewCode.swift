@@ -3,11 +3,11 @@ internal import Foundation
 extension Signups {
     /// The ``Effect`` that makes a new code for the address, and the mail with the code.
     ///
-    /// If a sign-up or a change of address names an address that has an account, no code can be correct, and the mail
-    /// is a notice to its owner, at most once an hour. If a recovery names an address without an account, or with a
-    /// disabled one, no code can be correct, and no mail is sent. Everything else is the same, so that responses do not
-    /// reveal which addresses have an account. Response times must not reveal it either, so every address consumes an
-    /// hourly limit and gets a row in the outbox, even if no mail is sent.
+    /// If a sign-up or a change of address names an address that an account has, or that is reserved for one, no code
+    /// can be correct, and the mail is a notice to its owner, at most once an hour. If a recovery names an address
+    /// without an account, or with a disabled one, no code can be correct, and no mail is sent. Everything else is the
+    /// same, so that responses do not reveal which addresses have an account. Response times must not reveal it either,
+    /// so every address consumes an hourly limit and gets a row in the outbox, even if no mail is sent.
     ///
     /// - Parameter previousGeneration: the generation of the previous code; nil if there was none.
     func newCode(
@@ -47,8 +47,8 @@ extension Signups {
     /// - Parameters:
     ///   - previousGeneration: the generation of the previous code; nil if there was none.
     ///   - condition: SQL without columns, such as ``hasWritten(_:)``; if it is false, the statements do nothing.
-    ///   - byTicket: whether the person gets the code in exchange for a ticket. Only for a new draft; a later code
-    ///     clears `ticket_generation`.
+    ///   - byTicket: whether the person gets the code in exchange for a ticket. This has no effect unless the code is
+    ///     the first one of the draft and field.
     func codeStatements(
         _ field: FieldName,
         _ kind: CodeField,
@@ -75,7 +75,7 @@ extension Signups {
         let hourly = Limit(1, per: .seconds(3600))
         let subject = [Array(address.rawValue.utf8)] + purpose.limitSubject
         let notice = charge(named: "notice", hourly, subject)
-        // Counts instead of `notice` if the code is valid, so that all addresses take the same time.
+        // Counts instead of `notice` if the code can be correct, so that all addresses take the same time.
         let placeholder = charge(named: "no notice", hourly, subject)
         let codeDigest = codeDigests(digits, of: draft.id, address: address, generation: generation)[0]
         return discardPreviousMail(of: field, from: draft, to: address, when: condition) + [
@@ -90,16 +90,17 @@ extension Signups {
                    generation = proofs.generation + 1, attempts = 0, proved_at = NULL, sent_at = now(),
                    expires_at = excluded.expires_at, mail = excluded.mail, ticket_generation = NULL
             """,
-            // `taken` has a row if the limit is exceeded: the owner had a notice within the hour.
+            // `taken` has a row if the limit is exceeded. If no code can be correct, the address then had its notice
+            // within the hour.
             """
             INSERT INTO outbox (id, draft, network, recipient, turn, template, sealed, useless_after)
             SELECT \(mail.id), draft, \(mail.networkDigest), \(mail.recipientDigest), mail_turn(\(mail.networkDigest)),
                    CASE WHEN code_digest IS NOT NULL THEN \(purpose.codeMail.rawValue)
-                        WHEN had_notice AND NOT \(Self.hasDeletedNotice) THEN 'withheld' ELSE \(purpose.templateWithoutCode) END,
+                        WHEN is_limited AND NOT \(Self.hasDeletedNotice) THEN 'withheld' ELSE \(purpose.templateWithoutCode) END,
                    \(mail.sealed),
                    \(ticket == nil ? "expires_at" : "now() + make_interval(secs => \(Ticket.lifetime.seconds))" as SQL)
               FROM proofs, LATERAL (
-                    SELECT count(*) > 0 AS had_notice
+                    SELECT count(*) > 0 AS is_limited
                       FROM \(take([notice], when: "code_digest IS NULL", otherwise: [placeholder])) AS taken
                    ) AS recent
              WHERE draft = \(draft.id) AND field = \(field.rawValue) AND mail = \(mail.id) AND \(condition)
@@ -209,17 +210,17 @@ extension Signups {
     private static let hasDeletedNotice: SQL = flag("notice_deleted")
 
     /// The rate limits that a mail with a code consumes: one mail per ``CodeField/resendAfter`` for the draft and the
-    /// address, and the limits of any mail to the address.
+    /// address, and the limits of ``mailCharges(to:)``.
     func mailCharges(to address: EmailAddress, _ kind: CodeField, of draft: Draft) -> [Charge] {
         let pause = charge(.resend, Limit(1, per: kind.resendAfter), [draft.id.bytes, Array(address.rawValue.utf8)])
         return [pause] + mailCharges(to: address)
     }
 
-    /// The rate limits that any mail to an address consumes. All addresses of one ``EmailAddress/mailbox`` count as one
-    /// address, and all networks of one ``Network/site`` count as one network. The limits per network keep a stranger
-    /// in one network from using up the total of the address.
-    ///
-    /// Addresses with a tag have a total of their own (``EmailAddress/mailboxAndTag``).
+    /// The rate limits that a mail with a link to continue on another device consumes, and a mail with a code unless a
+    /// ticket was exchanged for it. All addresses of one ``EmailAddress/mailbox`` count as one address, except that
+    /// addresses with a tag have a total of their own (``EmailAddress/mailboxAndTag``). All networks of one
+    /// ``Network/site`` count as one network. The limits per network keep a stranger in one network from using up the
+    /// total of the address.
     ///
     /// In a recovery, the limits count the exact address and not the mailbox. Otherwise strangers could use up the
     /// limits with other addresses of the mailbox. In a recovery, an address without an account gets no mail, so the
@@ -237,17 +238,17 @@ extension Signups {
 
     /// The charge for an event about an address. Each purpose of a flow, such as recovery, has a count of its own.
     ///
-    /// - Parameter subject: the key for which the limit counts: an address or a mailbox, and further parts such as a
+    /// - Parameter subject: what has a count of its own: an address or a mailbox, alone or with further parts such as a
     ///   network.
     func charge(_ name: Limits.Name, of subject: [[UInt8]]) -> Charge {
         charge(named: name.rawValue, flow.limits[name], subject + flow.purpose.limitSubject)
     }
 
-    /// The rate limits of mail to all addresses together: the one of the client's network, and the one of the service.
+    /// The rate limits of mail to all addresses together: those of the client's network, and the one of the service.
     var mailChargesForAnyAddress: [Charge] { charges(.mailsFromNetwork, of: network) + [chargeForAll(.mails)] }
 
-    /// The digests of a code as the database stores them, one for each key of the key ring. They include the draft, the
-    /// address and the generation, so that the code is valid only for these.
+    /// The digests of a code, one for each key of the key ring; the database stores the first one. They depend on the
+    /// draft, the address and the generation too, so that the code is valid only for these.
     func codeDigests(_ digits: String, of draft: ID<Draft>, address: EmailAddress, generation: Int) -> [[UInt8]] {
         keys.digests(
             Array("code".utf8),
@@ -266,7 +267,7 @@ extension Signups {
 }
 
 extension FlowPurpose {
-    /// Whether a code that is mailed to the address can be correct, as SQL.
+    /// Whether a code for the address can be correct, as SQL.
     fileprivate func codeCanBeCorrect(for address: EmailAddress) -> SQL {
         switch self {
         case .signup, .emailChange:
