@@ -70,7 +70,7 @@ extension SecondFactorField {
         guard let factor = submission.inputs[field.name] as? SecondFactor,
             let account = submission.draft.values.subject?.account
         else { return }
-        submission.repeatsGuess = true
+        submission.hasGuess = true
         let (signups, draft) = (submission.signups, submission.draft)
         let digests = signups.digests(of: factor, in: draft)
         if let given = value(in: draft.values, of: field.name), digests.contains(given.digest) { return }

@@ -7,9 +7,9 @@ package struct Submission {
     /// `Input` of its kind.
     let inputs: [FieldName: any Sendable]
     var change: Change
-    /// Whether the submission repeats a guess, such as a code, that has already had its effect. If nothing else
+    /// Whether the submission has a guess, such as a code. If the guess has already had its effect, and nothing else
     /// changes, nothing is written.
-    var repeatsGuess = false
+    var hasGuess = false
     let completed: CompletedWork
     /// Whether the draft keeps new recovery codes until the person confirms that they are saved.
     var keepsRecoveryCodes = false

@@ -182,7 +182,7 @@ extension Signups {
         }
         let change = submission.change
         // A code that is submitted twice, for example by a double click, has had its effect already.
-        return submission.repeatsGuess && change.effects.isEmpty && change.values == draft.values ? nil : change
+        return submission.hasGuess && change.effects.isEmpty && change.values == draft.values ? nil : change
     }
 
     /// Returns the refusals that need a read from disk, such as that of a breached password. Reads only once for each

@@ -24,7 +24,7 @@ extension TOTPField {
     /// has an authenticator, accepts only the code that has confirmed it, for example after a double click.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
         guard let code = submission.inputs[field.name] as? String else { return }
-        submission.repeatsGuess = true
+        submission.hasGuess = true
         let (signups, draft) = (submission.signups, submission.draft)
         if let authenticator = value(in: submission.change.values, of: field.name) {
             try authenticator.checkRepetition(code, of: field.name)

@@ -31,7 +31,7 @@ extension CodeField {
     /// checks that the code is the one that has proved it, for example after a double click.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
         guard let digits = submission.inputs[field.name] as? String else { return }
-        submission.repeatsGuess = true
+        submission.hasGuess = true
         let (signups, draft) = (submission.signups, submission.draft)
         if draft.proofs[field.name]?.isProved == true {
             try signups.checkRepetition(digits, on: field.name, self, of: draft)
