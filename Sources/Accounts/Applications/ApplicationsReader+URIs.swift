@@ -10,8 +10,9 @@ extension ApplicationsReader {
         return uris
     }
 
-    /// Returns the valid URIs of a list, and collects the mistakes in the others. Returns none if the key is missing,
-    /// if its value is not a list or has too many entries, or if an entry is repeated or is not a string in one line.
+    /// Returns the valid URIs of a list, and collects the mistakes in the others. Returns an empty list if the key is
+    /// missing. Also returns an empty list, and collects that mistake, if the value is not a list or has too many
+    /// entries, or if an entry is repeated, empty, or not a string in one line.
     mutating func uris(_ key: String, in entry: inout YAMLEntry, allowsAppScheme: Bool) -> [String] {
         items(key, in: &entry, upTo: Self.maximumURIs).compactMap { item in
             guard let mistake = uriRules.mistake(in: item.text, allowsAppScheme: allowsAppScheme) else {

@@ -5,7 +5,7 @@ internal import Foundation
 package struct SecretFile: Sendable {
     /// The lines, without spaces and tabs at the beginning and the end. Empty lines are omitted.
     package let lines: [String]
-    /// Whether every user of the machine may read the file.
+    /// Whether the mode of the file permits every user of the machine to read it. Its folder may still prevent that.
     package let isReadableByAll: Bool
 
     /// The reason why a file cannot be read.

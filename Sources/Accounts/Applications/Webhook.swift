@@ -1,7 +1,7 @@
 /// The URL at which an application receives events, the types of these events, and the keys that sign them.
 package struct Webhook: Sendable {
     package let url: String
-    /// The types of events that the application receives, all of them in ``eventTypes``.
+    /// The types of events that the application receives. Each is one of ``eventTypes``.
     package let events: [String]
     /// The signing keys: one, or two while one replaces the other, the newer one first. Each event is signed with all
     /// of them.
