@@ -30,7 +30,7 @@ struct CurlHandle: ~Copyable {
     /// The last SMTP reply code or HTTP status that the server sent in the latest transfer; 0 if it sent none.
     var replyCode: Int { number(CURLINFO_RESPONSE_CODE) }
 
-    /// The value of `info` for the latest transfer; 0 if libcurl has none.
+    /// The value of `info` for the latest transfer; 0 if there is none, or -1 for a port in newer versions of libcurl.
     borrowing func number(_ info: CURLINFO) -> Int {
         var number = 0
         curl_get_long(raw, info, &number)

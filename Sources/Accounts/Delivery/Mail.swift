@@ -16,16 +16,19 @@ extension Mailer {
     package func connect() async throws(MailError) {}
 }
 
-/// The reason why a mail was not delivered. The description contains neither the address nor the text of the mail.
+/// The reason why a mail was not delivered. The description contains no addresses, and none of the text of the mail
+/// unless the mail server quotes it.
 package enum MailError: Error, Hashable, CustomStringConvertible {
     /// A retry may succeed: for example, the connection or the login failed, or the mail server asked for a retry
-    /// (4xx). `reply` is the SMTP reply code (RFC 5321 §4.2); nil if there was none.
+    /// (4xx). `reply` is the code of the SMTP reply that refuses the session or the mail (RFC 5321 §4.2); nil for a
+    /// failure without such a reply.
     case temporary(reply: Int?, reason: String)
     /// A retry cannot succeed: the mail server refused the mail permanently (5xx), or the mail or the SMTP URL is
     /// invalid.
     case permanent(reply: Int?, reason: String)
 
-    /// The reply code if there is one, and the reason: the text of the reply, or the failure on this side.
+    /// The code and the text of the reply that refuses the session or the mail. Without such a reply, a description of
+    /// the failure.
     package var reason: String {
         switch self {
         case .temporary(let reply?, let reason), .permanent(let reply?, let reason): "\(reply) \(reason)"
@@ -56,7 +59,7 @@ package struct Mail: Sendable {
     package let date: Date
 
     /// Throws `permanent` if an address is invalid, the id is not a UUID, or the subject or `fromName` contains a
-    /// control character or a line separator.
+    /// control character, a line separator or a paragraph separator.
     package init(
         from: String,
         fromName: String? = nil,
@@ -71,7 +74,7 @@ package struct Mail: Sendable {
             throw .permanent(reply: nil, reason: "the address of the recipient is invalid")
         }
         guard Self.isOneLine(subject), Self.isOneLine(fromName ?? "") else {
-            throw .permanent(reply: nil, reason: "a header contains control characters")
+            throw .permanent(reply: nil, reason: "a header contains control characters or line breaks")
         }
         guard UUID(uuidString: id) != nil else { throw .permanent(reply: nil, reason: "the id is not a UUID") }
         self.from = from
@@ -109,7 +112,7 @@ extension Mail {
         let body = lines.joined(separator: "\r\n") + "\r\n"
         let isPlain = lines.allSatisfy { $0.utf8.count <= 78 && Self.isPrintableASCII($0) }
         return [
-            "From: \(sender)<\(from)>",
+            "From: \(displayName)<\(from)>",
             "To: <\(to)>",
             "Subject: \(Self.unstructured(subject))",
             "Date: \(Self.timestamp(date))",
@@ -125,7 +128,7 @@ extension Mail {
 
     /// The part of the header `From` before the address: the sender's name in quotes, or as encoded words if
     /// ``unstructured(_:)`` encodes it; empty without a name.
-    private var sender: String {
+    private var displayName: String {
         guard let fromName, !fromName.isEmpty else { return "" }
         let words = Self.unstructured(fromName)
         guard words == fromName else { return "\(words)\r\n " }
@@ -134,8 +137,8 @@ extension Mail {
     }
 
     /// The text of a header: unchanged if it is printable ASCII without `=?` and has at most 66 bytes, otherwise as
-    /// encoded words (RFC 2047). An encoded word holds at most 39 bytes of the text, so that a line has at most 76
-    /// characters, and never splits a character.
+    /// encoded words (RFC 2047). An encoded word holds at most 39 bytes of the text, so that its line has at most 76
+    /// characters, and never splits a Unicode scalar.
     private static func unstructured(_ text: String) -> String {
         guard text.utf8.count > 66 || text.contains("=?") || !isPrintableASCII(text) else { return text }
         var words = [""]

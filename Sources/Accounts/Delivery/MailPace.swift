@@ -4,7 +4,7 @@ internal import Synchronization
 /// the sender waits for one of these durations, so that the arrival of the next mail does not reveal that a mail was
 /// withheld.
 final class MailPace: Sendable {
-    /// The number of deliveries that are remembered.
+    /// The maximum number of deliveries that are remembered.
     static let memory = 64
     /// The wait in place of a withheld mail while no delivery is remembered.
     static let initial = Duration.milliseconds(100)

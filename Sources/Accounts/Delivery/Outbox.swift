@@ -21,16 +21,16 @@ package struct Outbox: Sendable {
         wakeup.yield()
     }
 
-    /// The encrypted part of a mail: its recipient, its language, and the values for its template.
+    /// The part of a mail that is stored encrypted: the recipient, the language, and the values for the template.
     struct Content {
         let to: String
         let language: Language
         /// A code, or the token in a link that continues a sign-up on another device or undoes a change of address,
-        /// with its lifetime in minutes. A mail that is sent in place of a mail with a code also has a code, but its
-        /// template does not show the code. Nil for other mail.
+        /// with its lifetime in minutes. A mail that takes the place of a mail with a code also has a code, but does
+        /// not show it, or is never sent. Nil for other mail.
         let code: (text: String, minutes: Int)?
         /// The ticket (``Ticket``) in the link of a mail with a code, with which the person gets another code. A mail
-        /// that is sent in place of such a mail may have a ticket, too. Nil for other mail.
+        /// that takes the place of such a mail may have a ticket, too. Nil for other mail.
         var ticket: String?
     }
 

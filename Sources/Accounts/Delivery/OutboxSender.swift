@@ -27,7 +27,7 @@ package struct OutboxSender: Sendable {
     /// - Parameters:
     ///   - mailers: at least one; each delivers one mail at a time.
     ///   - hasRecovery: whether people can choose a new password without signing in.
-    ///   - contact: the URL at which people get help, which mails show; nil if there is none.
+    ///   - contact: the URL at which people get help, which some mails show; nil if there is none.
     ///   - clock: measures the deliveries, and waits in place of withheld mail.
     package init(
         outbox: Outbox,
@@ -61,8 +61,8 @@ package struct OutboxSender: Sendable {
     /// day, such as one with a code, they take at most about a day.
     package static let maximumAttempts = 18
 
-    /// Claims the next due mail, and makes one attempt to deliver it. Returns false if no mail is due. ``run()``
-    /// delivers several mails at a time.
+    /// Claims the next due mail, and makes one attempt to deliver it. Returns false if there is no due mail that this
+    /// server can claim. ``run()`` delivers several mails at a time.
     package func deliverNext() async throws(DatabaseError) -> Bool {
         guard let mail = try await outbox.claim(1, on: database).first else { return false }
         try await deliver(mail, with: mailers[0])
@@ -92,8 +92,8 @@ package struct OutboxSender: Sendable {
         }
     }
 
-    /// Erases the digests of network and recipient of mail that is delivered or dead. This version does that together
-    /// with the delivery, but a server of the previous version keeps the digests.
+    /// Erases the digests of network and recipient of mail that is delivered or dead. This version does that when it
+    /// marks the mail delivered or dead, but a server of the previous version keeps the digests.
     package func eraseDigests() async throws(DatabaseError) {
         _ = try await database.transaction(Self.eraseLeftDigests)
     }
@@ -147,8 +147,8 @@ package struct OutboxSender: Sendable {
         if Task.isCancelled { throw .temporary(reply: nil, reason: "this server is stopping") }
     }
 
-    /// Runs the delivery and stores its outcome. The mail is dead after a permanent error, and postponed after a
-    /// temporary one.
+    /// Runs the delivery and stores its outcome. After a permanent error, or any error in the last attempt, the mail is
+    /// dead. After any other error it is postponed.
     ///
     /// - Parameter delivery: returns the reply with which the mail server accepted the mail, if there is one.
     private func attempt(
@@ -185,7 +185,7 @@ package struct OutboxSender: Sendable {
         try await keepWaiting(mail, reason)
     }
 
-    /// Leaves the mail to its next attempt. The claim has already set the due time of that attempt.
+    /// Stores the error, and leaves the mail to its next attempt, whose due time the claim has already set.
     private func keepWaiting(_ mail: ClaimedMail, _ reason: String) async throws(DatabaseError) {
         let waiting = try await database.transaction(
             """
@@ -193,8 +193,8 @@ package struct OutboxSender: Sendable {
              WHERE id = \(mail.id) AND state = 'waiting' AND attempts <= \(mail.attempts) RETURNING id
             """
         )[0]
-        // Another server may have finished the mail since. Or it delivers the mail now, because this attempt took longer
-        // than its claim: then the attempts are more than those of this claim.
+        // Another server may have finished the mail since. Or it delivers the mail now, because this attempt took
+        // longer than its claim: then the column `attempts` is greater than the number in this claim.
         if waiting.isEmpty { return }
         metrics.mails.add(1, "postponed")
         logger.warning("mail not delivered, will retry", metadata: ["mail": "\(mail.id)", "reason": "\(reason)"])
@@ -287,8 +287,8 @@ extension OutboxSender: Service {
         await withDiscardingTaskGroup { group in
             group.addTask {
                 for await _ in Ticks(every: .seconds(60)).cancelOnGracefulShutdown() {
-                    await retrying(noteMissingKeys)
-                    await retrying(eraseDigests)
+                    await loggingFailure(noteMissingKeys)
+                    await loggingFailure(eraseDigests)
                 }
             }
             group.addTask {
@@ -299,7 +299,7 @@ extension OutboxSender: Service {
                 for mail in await claimForAll(of: free) {
                     let mailer = free.take()
                     group.addTask {
-                        await retrying { () throws(DatabaseError) in try await deliver(mail, with: mailer) }
+                        await loggingFailure { () throws(DatabaseError) in try await deliver(mail, with: mailer) }
                         free.give(back: mailer)
                         outbox.wakeSender()
                     }
@@ -312,12 +312,12 @@ extension OutboxSender: Service {
     private func claimForAll(of free: FreeMailers) async -> [ClaimedMail] {
         let count = free.count
         if count == 0 { return [] }
-        return await retrying { () throws(DatabaseError) in try await outbox.claim(count, on: database) } ?? []
+        return await loggingFailure { () throws(DatabaseError) in try await outbox.claim(count, on: database) } ?? []
     }
 
     /// Runs the work. If it fails, logs and counts the failure, and returns nil; ``run()`` tries again later.
     @discardableResult
-    private func retrying<Value>(_ work: () async throws(DatabaseError) -> Value) async -> Value? {
+    private func loggingFailure<Value>(_ work: () async throws(DatabaseError) -> Value) async -> Value? {
         do throws(DatabaseError) {
             return try await work()
         } catch {

@@ -248,7 +248,9 @@ struct SMTPConnection: ~Copyable {
         return .temporary(reply: hasRefused ? reply : nil, reason: reason)
     }
 
-    /// Opens a session, with a login if the server has credentials. Returns the obstacle; nil if there is none.
+    /// Opens a session, and logs in if the ``SMTPServer`` has credentials. Returns the obstacle; nil if there is none.
+    ///
+    /// - Parameter hasLogin: whether the ``SMTPServer`` has credentials.
     borrowing func obstacle(hasLogin: Bool) -> SMTPObstacle? {
         var replies = SMTPReplies()
         let status = openSession(&replies)

@@ -16,7 +16,7 @@ package enum SMTPObstacle: Hashable, Sendable {
     /// The certificate has expired, or is not valid yet.
     case certificateOutdated
     case certificateOfOtherName
-    /// No authority that this machine knows has signed the certificate.
+    /// No authority that this machine knows has signed the certificate, or libcurl cannot read the file of authorities.
     case certificateUntrusted
     case loginRefused(reason: String)
     /// The server offers no login, or none that libcurl knows.
