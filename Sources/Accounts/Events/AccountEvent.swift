@@ -1,12 +1,12 @@
 package import Foundation
 
-/// An event about an account, such as a change or a sign-in, that applications can receive. The transaction that makes
-/// the change writes the event.
+/// An event about an account, such as a change or a sign-in, that applications can receive. The transaction that causes
+/// the event also writes it.
 package struct AccountEvent: Sendable {
     package let id: ID<AccountEvent>
     /// One of ``Webhook/eventTypes``.
     package let type: String
-    /// Grows by one with each event that is written about the account.
+    /// The number of the event among all that were written about the account, from 1.
     package let sequence: Int
     package let createdAt: Date
     package let account: ID<Account>

@@ -4,14 +4,16 @@ internal import Foundation
 /// Sends requests with libcurl, on threads of its own, over connections that are reused.
 ///
 /// The IP address is checked when the socket is opened, so a host name cannot resolve to another address between the
-/// check and the connection. Redirects are not followed. At most 4 KiB of the body of a response are read.
+/// check and the connection. Redirects are not followed. The body of a response is not kept, and the transfer ends once
+/// the body exceeds 4 KiB.
 package final class CurlTransport: EventTransport {
     private let pool: WorkPool<CurlWorker>
     package let capacity: Int
 
     /// - Parameters:
     ///   - allowsLoopback: whether requests may go to loopback addresses, even without TLS. Only for development.
-    ///   - networks: private networks to which requests may go. ``IPBlock/isPrivate`` is true for each.
+    ///   - networks: private networks to which requests may go, except to the metadata services of clouds.
+    ///     ``IPBlock/isPrivate`` is true for each network.
     package convenience init(allowsLoopback: Bool, networks: [IPBlock] = []) {
         self.init(allowsLoopback: allowsLoopback, networks: networks, timeout: .seconds(15))
     }
@@ -51,7 +53,8 @@ package final class CurlTransport: EventTransport {
 private struct TransferState {
     let addresses: ReceiverAddresses
     let isEncrypted: Bool
-    var isRefused = false
+    /// Whether an address of the host was not allowed. The host may have others, which are tried, too.
+    var hasRefusedAddress = false
     var received = 0
 
     static let maximumResponse = 4096
@@ -59,7 +62,7 @@ private struct TransferState {
     mutating func allows(_ address: UnsafePointer<sockaddr>) -> Bool {
         guard let address = IPAddress(address) else { return false }
         let isAllowed = addresses.contains(address, isEncrypted: isEncrypted)
-        if !isAllowed { isRefused = true }
+        if !isAllowed { hasRefusedAddress = true }
         return isAllowed
     }
 }
@@ -101,8 +104,9 @@ private final class CurlWorker: @unchecked Sendable {
         // CURLE_WRITE_ERROR says that the body of the response is longer than 4 KiB; the rest was not read. A status of
         // 1xx is not the final status.
         guard response >= 200, status == CURLE_OK || status == CURLE_WRITE_ERROR else {
-            let reason = state.isRefused ? "the address is not allowed" : String(cString: curl_easy_strerror(status))
-            return .failed(reason)
+            return .failed(
+                state.hasRefusedAddress ? "the address is not allowed" : String(cString: curl_easy_strerror(status))
+            )
         }
         return .answered(status: response, retryAfter: curl.retryAfter)
     }
@@ -136,7 +140,7 @@ extension CurlHandle {
     }
 }
 
-/// Opens a socket for the address. Returns -1 if the address is not allowed.
+/// Opens a socket for the address. Returns -1 if the address is not allowed, or if the socket cannot be opened.
 private func openSocket(to address: UnsafeMutableRawPointer?, _ state: UnsafeMutableRawPointer?) -> Int32 {
     guard let state, let address = address?.assumingMemoryBound(to: curl_sockaddr.self) else { return -1 }
     // An IPv6 address is longer than the type `sockaddr`, so a copy of that type would lose its end.

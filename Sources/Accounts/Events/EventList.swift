@@ -46,7 +46,7 @@ extension Database {
     ///
     /// - Parameter limit: from 1 to ``maximumEventsInPage``.
     /// - Returns: nil if this cluster has not yet reached the number of the cursor's transaction, so that the cursor
-    ///   must come from another cluster. A foreign cursor with a lower number is not recognized.
+    ///   must come from another cluster. A cursor from another cluster with a lower number is not detected.
     package func events(
         for subscriber: EventSubscriber,
         after cursor: EventCursor,
@@ -58,7 +58,7 @@ extension Database {
             after: cursor,
             limit: limit
         )
-        if next == cursor, try await !isOfThisCluster(cursor) { return nil }
+        if next == cursor, try await !mayBeOfThisCluster(cursor) { return nil }
         let accounts = try await accounts(of: events)
         let bodies = events.map { event in
             JSON.object(
@@ -68,17 +68,17 @@ extension Database {
         return (bodies, next, mayHaveMore)
     }
 
-    /// Returns the events after the cursor that satisfy a condition on the columns of `events`, the cursor for the next
-    /// page, and whether there may be more now. Does not check from which cluster the cursor comes.
+    /// Returns the events after the cursor that satisfy a condition on the columns of the table `events`, the cursor
+    /// for the next page, and whether there may be more now. Does not check from which cluster the cursor comes.
     func eventsInList(
         where condition: SQL,
         after cursor: EventCursor,
         limit: Int
     ) async throws(DatabaseError) -> (events: [AccountEvent], next: EventCursor, mayHaveMore: Bool) {
-        // The events of the page have no value in `rows_read`. If the page has fewer events than the limit, one more
-        // row follows: the last event that was read, with the number of events that were read in `rows_read`. This
-        // event may also be an event of the page. One statement finds the page and this row, because a second statement
-        // could see later events.
+        // The events of the page have no value in `rows_read`. If the page has fewer events than the limit, and any
+        // event was read, there is one more row: the last event that was read. Its `rows_read` is the number of events
+        // that were read. This event may also be an event of the page. One statement finds the page and this row,
+        // because a second statement could see later events.
         let rows = try await read(
             """
             WITH range AS NOT MATERIALIZED (
@@ -107,7 +107,7 @@ extension Database {
         return (events, next, mayHaveMore)
     }
 
-    private func isOfThisCluster(_ cursor: EventCursor) async throws(DatabaseError) -> Bool {
+    private func mayBeOfThisCluster(_ cursor: EventCursor) async throws(DatabaseError) -> Bool {
         try await read("SELECT \(cursor.xid)::text::xid8 < pg_snapshot_xmax(pg_current_snapshot())").only.decode(
             Bool.self
         )

@@ -5,8 +5,9 @@ internal import Foundation
 /// An application may get an event or a logout twice: if a server dies after a delivery and before it stores the
 /// outcome, the delivery is repeated.
 ///
-/// Commits are asynchronous. After a crash of PostgreSQL the latest writes may be missing: then a request is sent twice
-/// or too early, or a webhook that answered 410 is on again. No event is lost.
+/// The transactions of this type do not wait for the disk (`synchronous_commit = off`). After a crash of PostgreSQL,
+/// the latest of them may be missing: then a request is sent twice or too early, or a webhook that answered 410 is on
+/// again. No event is lost, because other transactions write the events.
 struct EventQueue: Sendable {
     let database: Database
 
@@ -42,8 +43,9 @@ struct EventQueue: Sendable {
         let claimedAt: Date
     }
 
-    /// The ids of the applications for which an event or a logout is due now. `events` has no application whose webhook
-    /// is off or paused. An event may be due and still wait for an earlier one of its account.
+    /// The ids of the applications for which an event is due now, and of those for which a logout is due now. While the
+    /// webhook of an application is off or paused, the application is not among the former. An event may be due and
+    /// still wait for an earlier one of its account.
     func dueApplications() async throws(DatabaseError) -> (events: [String], logouts: [String]) {
         let rows = try await database.read("SELECT application, has_event, has_logout FROM due_applications()")
         var (events, logouts): ([String], [String]) = ([], [])
@@ -133,8 +135,8 @@ struct EventQueue: Sendable {
     ///
     /// - Parameters:
     ///   - delay: the seconds until the next attempt; nil if this was the last one.
-    ///   - pause: the minimum number of seconds without events; 0 if the answer asks for no pause. From the fifth
-    ///     failure in a row the pause may be longer.
+    ///   - pause: the minimum number of seconds without events; 0 if this failure alone is no reason for a pause. From
+    ///     the fifth failure in a row the pause may be longer.
     ///   - disablesWebhook: whether to switch the webhook off, until `events retry` of the application switches it on.
     func recordFailure(
         of delivery: Delivery,
@@ -143,9 +145,10 @@ struct EventQueue: Sendable {
         pausing pause: Int,
         disablesWebhook: Bool
     ) async throws(DatabaseError) {
-        // If an operator has retried the event since the claim, its attempts are 0, and the next attempt follows at
-        // once. Also postpones the account's later events: they cannot be claimed until this one is delivered or has
-        // failed, and would only be read again and again.
+        // If an operator has retried the event since the claim, its attempts are 0, and the statement makes it due at
+        // once. If the event has to wait, the statement also postpones the account's later events. They cannot be
+        // claimed until this event is delivered or becomes `failed`, so each search for due events would read them in
+        // vain.
         let reschedule: SQL = """
             WITH postponed AS (
                 UPDATE deliveries

@@ -23,7 +23,7 @@ package struct EventSender: Sendable {
     package typealias SignLogout = @Sendable (_ claims: [JSON.Member], _ application: String) async throws -> String
 
     /// - Parameters:
-    ///   - subscribers: returns the current applications of this server. The caller has stored them with
+    ///   - subscribers: returns the current applications of this server. The caller also stores them with
     ///     ``Database/store(_:)``.
     ///   - issuer: `iss` of logout tokens.
     package init(
@@ -71,25 +71,26 @@ package struct EventSender: Sendable {
     private func claim(for inFlight: RequestsInFlight) async throws(DatabaseError) -> [Attempt] {
         let subscribers = Dictionary(subscribers().map { ($0.id, $0) }) { first, _ in first }
         let due = try await queue.dueApplications()
-        let webhooks = due.events.filter { subscribers[$0]?.webhook != nil }
-        let logoutURIs = due.logouts.filter { subscribers[$0]?.backchannelLogoutURI != nil }
+        let webhookApplications = due.events.filter { subscribers[$0]?.webhook != nil }
+        let logoutApplications = due.logouts.filter { subscribers[$0]?.backchannelLogoutURI != nil }
         let endpoints =
-            webhooks.map(RequestsInFlight.Endpoint.webhook) + logoutURIs.map(RequestsInFlight.Endpoint.logout)
+            webhookApplications.map(RequestsInFlight.Endpoint.webhook)
+            + logoutApplications.map(RequestsInFlight.Endpoint.logout)
         let slots = inFlight.freeSlots(for: endpoints, capacity: transport.capacity)
-        var (events, logouts): ([String: Int], [String: Int]) = ([:], [:])
+        var (eventLimits, logoutLimits): ([String: Int], [String: Int]) = ([:], [:])
         for (endpoint, count) in slots {
             switch endpoint {
-            case .webhook(let id): events[id] = count
-            case .logout(let id): logouts[id] = count
+            case .webhook(let id): eventLimits[id] = count
+            case .logout(let id): logoutLimits[id] = count
             }
         }
         var attempts: [Attempt] = []
-        for logout in try await queue.claimLogouts(logouts) {
+        for logout in try await queue.claimLogouts(logoutLimits) {
             if let subscriber = subscribers[logout.application] { attempts.append(.logout(logout, subscriber)) }
         }
         // If the claim of the events fails, the claimed logouts are sent nevertheless.
         let claimed = await loggingFailure { () throws(DatabaseError) in
-            let deliveries = try await queue.claimDeliveries(events)
+            let deliveries = try await queue.claimDeliveries(eventLimits)
             return (deliveries, try await queue.database.accounts(of: deliveries.map(\.event)))
         }
         let (deliveries, accounts) = claimed ?? ([], [:])
@@ -219,7 +220,7 @@ private struct Failure {
     var isGone: Bool { status == 410 }
 
     /// The seconds for which the application gets no events, because the status of its response says that it is
-    /// overloaded: `Retry-After`, clamped to 5…3600. 0 for any other failure.
+    /// overloaded or unavailable: `Retry-After`, clamped to 5…3600. 0 for any other failure.
     var pause: Int { [429, 502, 503, 504].contains(status) ? min(max(retryAfter, 5), 3600) : 0 }
 
     /// Whether the same request may succeed later: there was no response, or the status is 408, 429 or 5xx.

@@ -25,8 +25,8 @@ package struct EventSubscriber: Sendable {
 
 extension Database {
     /// Stores which events and logouts each application receives. Later transactions read these settings, and write
-    /// only the events and logouts that an application wants. Deletes all other applications. Also deletes the waiting
-    /// and the failed deliveries to applications without a webhook, and the logouts of those without a logout URI.
+    /// only the events and logouts that an application wants. Deletes all other stored applications. Also deletes the
+    /// deliveries, waiting or failed, to applications without a webhook, and the logouts of those without a logout URI.
     package func store(_ subscribers: [EventSubscriber]) async throws(DatabaseError) {
         let table = Self.configured(subscribers)
         _ = try await transaction(
