@@ -2,7 +2,7 @@
 package protocol EventTransport: Sendable {
     /// The maximum number of requests at the same time.
     var capacity: Int { get }
-    /// Sends the request and waits for the response. Never throws: without a response it returns `failed`.
+    /// Sends the request, waits for the response, and returns the outcome.
     func post(_ request: EventRequest) async -> EventOutcome
 }
 

@@ -4,12 +4,12 @@ internal import Foundation
 
 extension IPAddress {
     /// Whether the address may belong to a server of the public internet: it is neither for a special purpose (RFC
-    /// 6890) nor multicast nor a metadata service. A webhook to an address that is not public could reach services in
-    /// the network of this server.
+    /// 6890), nor for multicast, nor for the services of Azure. A webhook to an address that is not public could reach
+    /// services in the network of this server.
     ///
     /// Of IPv6, only 2000::/3 is public, except 6to4 (2002::/16), 2001::/23 with Teredo, and the blocks for
-    /// documentation. The well-known prefixes of NAT64 and IPv4-mapped addresses are outside 2000::/3. A prefix of
-    /// NAT64 that a network has chosen itself (RFC 6052, §2.2) is not recognised.
+    /// documentation. IPv4-mapped addresses and the well-known prefixes of NAT64 are outside 2000::/3. An address with
+    /// a NAT64 prefix that a network has chosen itself in 2000::/3 (RFC 6052, §2.2) counts as public.
     package var isPublic: Bool {
         if bytes.count == 4 { return !Self.reserved.contains { $0.contains(self) } }
         return Self.globalIPv6.contains(self) && !Self.reserved.contains { $0.contains(self) }
@@ -21,14 +21,14 @@ extension IPAddress {
         "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
         "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
         "224.0.0.0/4", "240.0.0.0/4",
-        // A service of Azure for its machines, such as DNS. The address is otherwise public.
+        // The services of Azure for its machines, such as DNS. No RFC reserves this address.
         "168.63.129.16/32",
         "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
     ].map { IPBlock($0)! }
 
     /// Whether a cloud has its metadata service at this address, and the address is in a private network, which
-    /// `EVENT_NETWORKS` can open. A metadata service gives out credentials of this machine. The services at link-local
-    /// and public addresses, such as 169.254.169.254, do not count, because no setting opens those addresses.
+    /// `EVENT_NETWORKS` can open. A metadata service gives out credentials of this machine. Metadata services at other
+    /// addresses, such as 169.254.169.254, do not count, because no setting opens those addresses.
     var isPrivateMetadataService: Bool { Self.privateMetadataServices.contains { $0.contains(self) } }
 
     /// The metadata services of Alibaba (IPv4, IPv6), Amazon (the block of its services, such as fd00:ec2::254 for

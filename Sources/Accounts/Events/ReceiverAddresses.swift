@@ -2,8 +2,9 @@
 struct ReceiverAddresses: Sendable {
     /// Whether requests may go to loopback addresses, even without TLS.
     let allowsLoopback: Bool
-    /// The private networks to which requests may go, except to the metadata services of clouds. Requests may also go
-    /// to all public addresses. Any request that does not go to a loopback address needs TLS.
+    /// The private networks to which requests may go, except to the metadata services of clouds in these networks.
+    /// Requests may also go to all public addresses (``IPAddress/isPublic``). Any request that does not go to a
+    /// loopback address needs TLS.
     let networks: [IPBlock]
 
     func contains(_ address: IPAddress, isEncrypted: Bool) -> Bool {

@@ -25,9 +25,9 @@ final class RequestsInFlight: Sendable {
         }
     }
 
-    /// Returns how many further requests each of these endpoints may have now, and omits those that may have none. All
-    /// endpoints together may have `capacity` requests. The share of each is `capacity` divided by the number of these
-    /// endpoints, at least 1 and at most ``maximumPerEndpoint``.
+    /// Returns how many further requests each of these endpoints may have now, and omits those that may have none. At
+    /// most `capacity` requests are in flight to all endpoints together, and to each endpoint at most its share:
+    /// `capacity` divided by the number of these endpoints, at least 1 and at most ``maximumPerEndpoint``.
     func freeSlots(for endpoints: [Endpoint], capacity: Int) -> [Endpoint: Int] {
         let inFlight = counts.withLock { $0 }
         let share = min(Self.maximumPerEndpoint, max(1, capacity / max(1, endpoints.count)))

@@ -30,7 +30,7 @@ package struct SubscriptionCheck: Sendable {
         logger.warning(
             """
             the database has other event settings for these applications; give all servers the same APPLICATIONS_FILE, \
-            then send SIGHUP to each server that has one, and restart the others
+            then restart the servers that had none, and send SIGHUP to the others
             """,
             metadata: ["applications": "\(differing.joined(separator: " "))"]
         )

@@ -69,7 +69,7 @@ struct SubscriptionCheckTests {
             for _ in 1...3 { await check.check() }
             #expect(log.lines.count == 1)
             #expect(log.lines.first?["level"] == "warning" && log.lines.first?["applications"] == "blog")
-            #expect(log.text.contains("give all servers the same APPLICATIONS_FILE, then send SIGHUP"))
+            #expect(log.text.contains("give all servers the same APPLICATIONS_FILE, then restart"))
 
             try await database.store([shop, blog])
             await check.check()
