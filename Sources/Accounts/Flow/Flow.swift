@@ -9,9 +9,10 @@ package struct Flow: Sendable {
     package let languages: [Language]
     /// All languages that the service has: those of the flow and others.
     package let knownLanguages: [Language]
-    /// The time zone that decides the current date when an age is computed.
+    /// The time zone that decides which day is today, for date fields without a zone of their own.
     package let zone: TimeZone
-    /// The name of the service in mail and on pages, unless `SERVICE_NAME` is set.
+    /// The name of the service in mail, on pages and in authenticator apps, unless `SERVICE_NAME` or the brand file
+    /// sets another name.
     package let serviceName: String?
     package let expiry: DraftExpiry
     package let steps: [Step]
@@ -32,7 +33,7 @@ package struct Flow: Sendable {
     package var fields: [Field] { steps.flatMap(\.fields) }
 
     /// The path of the page with all answers, after the last step.
-    package var review: String { "\(purpose.path)/review" }
+    package var reviewPath: String { "\(purpose.path)/review" }
 
     /// The steps that people may change in their account, with the fields that they may change.
     package var editableSteps: [Step] {
@@ -41,6 +42,7 @@ package struct Flow: Sendable {
             var edited = Step(
                 name: step.name,
                 isOptional: step.isOptional,
+                isEditable: true,
                 titles: step.titles,
                 shortTitles: step.shortTitles,
                 fields: step.fields.filter { $0.kind.canBeEdited($0, among: all) }
@@ -87,7 +89,7 @@ package struct Step: Sendable {
     func requires(_ field: Field) -> Bool { field.isRequired && !isOptional }
 
     /// The path of the photo in an image field.
-    package func photo(in field: Field) -> String { "\(isOfAccount ? "\(root)/photos" : href)/\(field.name)" }
+    package func photoPath(of field: Field) -> String { "\(isOfAccount ? "\(root)/photos" : href)/\(field.name)" }
 
     package func field(named name: FieldName) -> Field? { fields.first { $0.name == name } }
 }

@@ -3,8 +3,8 @@ internal import Foundation
 internal import Yams
 
 extension Flow {
-    /// The flow that ships with the service. Its languages are the built-in ones and those into which `TEXTS_FILE`
-    /// translates its questions.
+    /// The flow that ships with the service. Its languages are the built-in ones, and those that `TEXTS_FILE` adds with
+    /// translations of the texts of a flow (``LanguageTexts/questions``).
     ///
     /// - Parameter known: the languages that the service has.
     package static func standard(among known: [Language] = Language.builtIn) throws(YAMLFileError) -> Flow {
@@ -52,7 +52,8 @@ extension Flow {
         }
     }
 
-    /// Includes the translations, because people agree to a document in their language.
+    /// Includes the translations, because a consent is valid only for the text that the person has read, which may be a
+    /// translation.
     private static func digest(of yaml: String, translatedInto languages: [Language]) -> String {
         let translations = languages.flatMap { language in
             language.questions.sorted { $0.key < $1.key }.map { "\(language.tag) \($0.key) \($0.value)" }
@@ -67,8 +68,8 @@ extension Flow {
         gaps = entry.gaps.all.map { $0.within(yaml) }
     }
 
-    /// Throws all mistakes together, but stops after a mistake in the languages. Checks how steps and fields fit
-    /// together only if each step and field is valid by itself.
+    /// Throws all mistakes together, but stops after a mistake in the languages. After any other mistake, omits some
+    /// checks of how steps and fields fit together, because a step or a field may be missing.
     private init(_ entry: inout YAMLEntry, among known: [Language]) throws(YAMLFileError) {
         let mistakes = entry.mistakes
         let name = mistakes.collect { () throws(YAMLFileError) in
@@ -114,40 +115,41 @@ extension Flow {
         return languages
     }
 
-    /// Collects the mistakes of single steps and fields, and returns nil if there are any. Otherwise throws if the
-    /// steps do not fit together.
+    /// Collects the mistakes of single steps and fields, and returns nil if there are any. If there are none, throws if
+    /// the steps do not fit together. Also throws if `steps` is not a list of mappings.
     private static func steps(_ entry: inout YAMLEntry) throws(YAMLFileError) -> [Step]? {
         let mistakes = entry.mistakes
         let earlierMistakes = mistakes.all.count
         var steps: [Step] = []
-        var entries: [(YAMLEntry, Field)] = []
+        var fieldEntries: [(YAMLEntry, Field)] = []
         var editable: [(YAMLEntry, Step)] = []
         for var stepEntry in try entry.entries("steps") {
-            guard let step = step(&stepEntry, after: steps, &entries) else { continue }
+            guard let step = step(&stepEntry, after: steps, &fieldEntries) else { continue }
             steps.append(step)
             if step.isEditable { editable.append((stepEntry, step)) }
         }
         if mistakes.all.count > earlierMistakes { return nil }
         let fields = steps.flatMap(\.fields)
-        for (entry, step) in editable where !step.fields.contains(where: { $0.kind.canBeEdited($0, among: fields) }) {
+        for (stepEntry, step) in editable where !step.fields.contains(where: { $0.kind.canBeEdited($0, among: fields) })
+        {
             let proved = step.fields.first { field in
                 !field.isIdentifier && fields.contains { $0.kind.provedField == field.name }
             }
             let reason = proved.map { ": a code proves \"\($0.name)\", so the address stays as it is" } ?? ""
-            throw entry.error("the step has no field that people can change\(reason)", at: "editable")
+            throw stepEntry.error("the step has no field that people can change\(reason)", at: "editable")
         }
-        for (entry, field) in entries { try field.kind.check(entry, of: field, in: steps) }
+        for (fieldEntry, field) in fieldEntries { try field.kind.check(fieldEntry, of: field, in: steps) }
         if let conflict = nameConflict(in: steps) { throw entry.error(conflict, at: "steps") }
         return steps
     }
 
     /// Collects the mistakes of the step. Returns nil if its name or its title has a mistake.
     ///
-    /// - Parameter entries: the entries of all fields, to which those of the step are added.
+    /// - Parameter fieldEntries: the fields of earlier steps with their entries, to which those of this step are added.
     private static func step(
         _ entry: inout YAMLEntry,
         after earlier: [Step],
-        _ entries: inout [(YAMLEntry, Field)]
+        _ fieldEntries: inout [(YAMLEntry, Field)]
     ) -> Step? {
         let mistakes = entry.mistakes
         let name = mistakes.collect { () throws(YAMLFileError) in
@@ -167,7 +169,7 @@ extension Flow {
             let field = field(&fieldEntry, after: fields, ofEarlierSteps: earlier.flatMap(\.fields))
             guard let field else { continue }
             fields.append(field)
-            entries.append((fieldEntry, field))
+            fieldEntries.append((fieldEntry, field))
         }
         let isEditable = mistakes.collect { () throws(YAMLFileError) in try entry.flag("editable", default: false) }
         if let name, isEditable == true, accountPaths.contains(name) {
@@ -314,12 +316,11 @@ extension Flow {
     /// Path segments below `/account` that the service uses itself, so no editable step may have these names.
     private static let accountPaths: Set<String> = [
         "authenticator", "confirm", "email", "erase", "export", "password", "photos", "recovery-codes", "sessions",
-        "sign-out",
-        "totp",
+        "sign-out", "totp",
     ]
 
-    /// Path segments below the path of a flow that the service uses itself, and `sign-in`, the name of a step in the
-    /// metrics (``Funnel``). So no step may have these names.
+    /// Path segments below `/signup` that the service uses itself, and `sign-in`, the name of a step in the metrics
+    /// (``Funnel``). So no step of a flow file may have these names.
     private static let reservedNames: Set<String> = [
         "review", "sign-in", "commit", "schema", "handoff", "resume", "ticket", "cancel",
     ]

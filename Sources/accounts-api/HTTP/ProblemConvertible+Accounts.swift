@@ -360,7 +360,7 @@ extension JSON.Member {
     static func next(_ step: Step?, of flow: Flow) -> JSON.Member {
         .init(
             "next",
-            ["step": .string(step?.name.rawValue ?? "review"), "href": .string(step?.href ?? flow.review)]
+            ["step": .string(step?.name.rawValue ?? "review"), "href": .string(step?.href ?? flow.reviewPath)]
         )
     }
 }

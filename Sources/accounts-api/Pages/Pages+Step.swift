@@ -70,10 +70,10 @@ extension Pages {
         // In a sign-up, the line that shows the address already has a link to cancel.
         members.append(.init("has_cancel", .bool(name == nil || signups.flow.purpose != .signup)))
         let previous = index > 0 ? steps[index - 1].href : nil
-        let back = PageRequest.current?.isFromReview == true ? signups.flow.review : previous
+        let back = PageRequest.current?.isFromReview == true ? signups.flow.reviewPath : previous
         if let back { members.append(.init("back", .string(back))) }
         if fields.contains(where: { $0["is_set"] == true }), step.fields.allSatisfy(\.kind.isHidden) {
-            members.append(.init("keep", .string(progress.next?.href ?? signups.flow.review)))
+            members.append(.init("keep", .string(progress.next?.href ?? signups.flow.reviewPath)))
         }
         let hasOnlyGuesses = step.fields.allSatisfy(\.kind.takesGuess)
         let isClosed = hasOnlyGuesses && fields.allSatisfy { $0["is_set"] == true }

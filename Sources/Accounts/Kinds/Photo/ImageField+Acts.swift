@@ -107,7 +107,7 @@ extension ImageField {
     package func templateMembers(_ form: FormField) -> [JSON.Member] {
         var members: [JSON.Member] = [.init("accept", .string(Self.types.joined(separator: ",")))]
         if form.shown != .null {
-            let path = form.step.photo(in: form.field)
+            let path = form.step.photoPath(of: form.field)
             members.append(.init("photo", .string(path)))
             // In a sign-up, a required photo can be removed, too: its step then asks for another one.
             if !form.step.isOfAccount || !form.step.requires(form.field) {
