@@ -53,9 +53,9 @@ struct ImageFile {
 // MARK: - JPEG (ITU-T T.81, annex B)
 
 extension ImageFile {
-    /// Removes the data that cameras append: further images, such as one for HDR screens (CIPA DC-007), zero bytes, a
-    /// short video (ISO 14496-12), and private data of Samsung, which ends with `SEFT`. Refuses any other appended
-    /// data.
+    /// Removes the data that cameras append: further images, such as one for HDR screens (CIPA DC-007), bytes of value
+    /// zero, a short video (ISO 14496-12), and private data of Samsung, which ends with `SEFT`. Refuses any other
+    /// appended data.
     private init(jpeg bytes: [UInt8]) throws(ImageFault) {
         var walk = ByteWalk(bytes)
         let first = try JPEGImage(&walk)

@@ -67,8 +67,8 @@ package final class ImagePool: Sendable {
 
     /// Converts an image. Throws `busy` immediately if the estimated wait is too long, or if the queue is full and no
     /// network with more images gives up a place. Throws `busy` later if the full queue gives the image's place to a
-    /// network with fewer images, at the deadline of the request, or if the process did not get enough processor time
-    /// or memory.
+    /// network with fewer images, if the deadline of the request passes, or if the process did not get enough processor
+    /// time or memory.
     ///
     /// - Parameter network: the network that uploads the image. Networks are served in turn.
     package func photo(of image: [UInt8], for network: Network = .unknown) async throws(ImageError) -> Photo {

@@ -39,7 +39,7 @@ final class ImageProcess: Sendable {
         let output = receive(from: ourSocket)
         // Closes the connection, so that the process does not block if it sends more.
         shutdown(ourSocket, Int32(SHUT_RDWR))
-        return try outcome(of: end(of: child), output)
+        return try outcome(of: awaitEnd(of: child), output)
     }
 
     /// Kills the running process, and prevents further ones.
@@ -69,7 +69,8 @@ final class ImageProcess: Sendable {
         }
     }
 
-    private func end(of child: Int32) throws(ImageError) -> ending {
+    /// Waits until the process has ended, and releases its id.
+    private func awaitEnd(of child: Int32) throws(ImageError) -> ending {
         let hasEnded = await_process(child) == 0
         var ending = ending()
         let isReaped = state.withLock { state in

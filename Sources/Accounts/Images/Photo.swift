@@ -1,6 +1,6 @@
 /// An image as it is stored: a JPEG of ``side`` by ``side`` pixels and at most ``maximumBytes``, without metadata.
 ///
-/// It is a JPEG, because every program can show one. Transparent pixels become white.
+/// It is a JPEG, because every program can show one. Transparent pixels are blended with white.
 package struct Photo: Sendable {
     package static let side = 512
     package static let type = "image/jpeg"

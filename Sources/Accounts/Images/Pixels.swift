@@ -46,7 +46,7 @@ struct Pixels: ~Copyable {
             0,
             Int32(pixels.height),
             Int32(TJPF_BGRA.rawValue),
-            // A small file may contain a huge number of scans.
+            // A second limit for the number of scans, after that of `ImageFile`.
             Int32(TJFLAG_LIMITSCANS)
         )
         // libjpeg-turbo reports small faults in the files of cameras as warnings. If an error follows a warning,
