@@ -45,11 +45,11 @@ struct CryptHash: HashMethod {
         let isBcrypt = prefix.hasPrefix("$2")
         // bcrypt writes no dollar between salt and hash.
         let parts = isBcrypt ? [rest.prefix(saltLength), rest.dropFirst(saltLength)] : rest.split(separator: "$")
-        let alphabet = { (text: Substring) in
-            text.utf8.allSatisfy { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "/") }
+        let isInAlphabet = { (part: Substring) in
+            part.utf8.allSatisfy { $0.isASCIIAlphanumeric || $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "/") }
         }
         guard parts.count == 2, !parts[0].isEmpty, parts[0].count <= saltLength, parts[1].count == length,
-            parts.allSatisfy(alphabet), parts.joined(separator: isBcrypt ? "" : "$") == rest
+            parts.allSatisfy(isInAlphabet), parts.joined(separator: isBcrypt ? "" : "$") == rest
         else { throw .malformed }
         var output = Array(text.utf8)
         if isBcrypt {
@@ -107,7 +107,7 @@ struct CryptHash: HashMethod {
 
     /// Throws if the cost of a yescrypt hash is malformed or too high. The cost has three characters: the flavour, the
     /// binary logarithm of the number of blocks, and the size of a block in units of 128 bytes. Both numbers are
-    /// encoded minus one.
+    /// encoded minus one. A longer cost, which has further parameters, counts as malformed.
     private static func checkYescrypt(_ cost: Substring) throws(ImportedHashError) {
         let digits = Array("./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
         let values = cost.utf8.compactMap { digits.firstIndex(of: $0) }

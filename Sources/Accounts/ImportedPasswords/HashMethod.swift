@@ -58,7 +58,7 @@ package enum ImportedHashError: Error, Hashable, Sendable {
     /// No method of ``ImportedHash/methods`` can compute such a hash.
     case unsupported
     case malformed
-    /// Each sign-in would take longer than about a second for a password of usual length, or would need more than about
-    /// 128 MiB of memory.
+    /// The cost is above a maximum of the method. The maxima keep the time of a sign-in below about a second, for a
+    /// password of usual length, and its memory below about 128 MiB.
     case tooCostly
 }

@@ -24,8 +24,8 @@ package final class ImportedKinds: Sendable {
     var kinds: Set<String> { times.withLock { Set($0.keys) } }
 
     /// Reads which kinds accounts have. Measures the new kinds, and measures the slowest kind again, because a check
-    /// takes longer on a busy machine. Does not measure the checks in requests: the duration of a failed sign-in shows
-    /// the time of the slowest kind, so this time must not reveal the requests of other people.
+    /// takes longer on a busy machine. Does not use the durations of checks in requests: the duration of a failed
+    /// sign-in shows everyone the time of the slowest kind, which would then depend on the sign-ins of other people.
     package func refresh() async throws(DatabaseError) {
         var kinds: Set<String> = []
         for row in try await signups.database.read("SELECT * FROM imported_kinds()") {
