@@ -1,7 +1,6 @@
 package import Foundation
 
-/// The sign-in factors of an account, and the documents, such as the terms of use, that the person has accepted or
-/// declined.
+/// The sign-in factors of an account, and the person's answers to documents, such as the terms of use.
 package struct AccountOverview: Sendable {
     package let hasPassword, hasAuthenticator: Bool
     /// The number of unused recovery codes.

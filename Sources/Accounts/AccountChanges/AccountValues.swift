@@ -1,6 +1,6 @@
 extension Values {
     /// The values that the row of the account has for the fields of the flow. Values in other tables, such as consents
-    /// and photos, are missing.
+    /// and photos, are missing, and so is a value that the kind of its field cannot read.
     init(of account: Account, in flow: Flow) {
         self.init()
         for field in flow.fields {
@@ -22,7 +22,8 @@ extension Account {
 
 extension Sessions {
     /// Returns the values of the account for the fields of the flow: those that `account` contains, and those in tables
-    /// of field kinds, such as `consents`. Reads only these tables.
+    /// of field kinds, such as `consents`. Reads only these tables. Secrets are missing, and so is a value that the
+    /// kind of its field cannot read.
     package func values(of account: Account) async throws(SignInError) -> Values {
         let queries = KindList.all.compactMap { $0.accountValues(of: account.id) }
         return try await converting(to: SignInError.database) { () throws(DatabaseError) in

@@ -20,8 +20,7 @@ extension Sessions {
     /// codes. Returns the new recovery codes, and the session with its new token; the session is nil if a sign-out
     /// ended it during the change.
     ///
-    /// Throws `refused` if the code is wrong, and `noSuchFactor` if a session with one factor would replace an app, or
-    /// if an app was added in the meantime.
+    /// Throws `refused` if the code is wrong, and `noSuchFactor` if a session with one factor would replace an app.
     package func addAuthenticator(
         _ code: String,
         to session: AccountSession,
@@ -149,7 +148,7 @@ extension Sessions {
         return row
     }
 
-    /// The secrets derived with each key of the key ring. The person sees the first secret. Codes of the others are
+    /// Derives one secret with each key of the key ring. The person sees the first one. Codes of the others are
     /// accepted too, because the keys may be rotated after the person has seen a secret.
     private func secrets(of session: AccountSession, _ generation: Int) -> [[UInt8]] {
         keys.digests(

@@ -1,7 +1,8 @@
 extension Sessions {
-    /// Replaces the password of the account, if the new one satisfies the rules of the flow. Ends all other sessions,
-    /// and forgets all devices but the one of this client. Returns the session with its new token; nil if a sign-out
-    /// ended it during the change.
+    /// Gives the account a new password. Ends all other sessions, and forgets all devices but the one of this client.
+    /// Returns the session with its new token; nil if a sign-out ended it during the change.
+    ///
+    /// Throws `refused` if an answer is invalid, or if the new password is a breached one or the present one.
     ///
     /// - Parameter answers: the new password, and its repetition if the flow asks for one, by the names of their
     ///   fields.
@@ -19,8 +20,8 @@ extension Sessions {
             throw .hashing(error)
         }
         if !refusals.isEmpty { throw .refused(refusals) }
-        // Counts one hash for the comparison of the new password with the present one, and one hash to store. Counts
-        // both before the first hash is made, so that a request beyond the rate limit costs no hash.
+        // Counts two hashes: one for the comparison with the present password, and one for the new password. Counts
+        // both before the first one is computed, so that a request beyond the rate limit costs no hash.
         for _ in 1...2 { try await takeHash(toChange: session.account) }
         if try await isCurrent(password, of: session.account.id) {
             throw .refused([Refusal(field.name, .unchanged)])
@@ -81,7 +82,7 @@ extension Sessions {
         return (field, password)
     }
 
-    /// Whether the account already has the password. False if this server cannot check the stored hash.
+    /// Whether the password is the present one of the account. False also if this server cannot check the stored hash.
     private func isCurrent(_ password: SharedSecret, of account: ID<Account>) async throws(SignInError) -> Bool {
         let stored = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             try await database.read("SELECT password_hash(\(account))").only.decode(String?.self)
@@ -103,7 +104,7 @@ extension Sessions {
     }
 
     /// Counts a password hash. Throws `limited` if the client's network has used up its password hashes, or if the
-    /// notice of the change would exceed a limit, and `hashing` if the hash would have to wait too long.
+    /// notice of the change would exceed a limit, and `hashing` if the hashing pool would reject the password now.
     private func takeHash(toChange account: Account) async throws(SignInError) {
         let limits = signups.charges(.passwordHashesFromNetwork, of: signups.network)
         let laterLimits = signups.noticeCharges(to: account)

@@ -18,7 +18,8 @@ extension Sessions {
 
     /// Runs the statements of a change in one transaction. If they change something, the same transaction ends all
     /// other sessions, the unfinished sign-ins, and the tokens that applications got in this session; invalidates open
-    /// recoveries and address changes of the account; gives this session a new token; and inserts the mail.
+    /// recoveries and address changes of the account; gives this session a new token; and inserts the mail with the
+    /// notice.
     ///
     /// Throws `limited` if a rate limit of the notice is exceeded, `noSession` if the session was deleted or has a new
     /// token, `confirmationRequired` if the session has expired or was not confirmed recently, and `noSuchFactor` if
@@ -40,7 +41,7 @@ extension Sessions {
         let (id, token) = (session.account.id, Token(for: session.id))
         // 15 seconds more than `requireConfirmation` permits, because the request has taken some time since that check.
         let time = AccountSession.confirmationTime + .seconds(15)
-        let mayChange: SQL = """
+        let isSessionConfirmed: SQL = """
             EXISTS (SELECT FROM sessions JOIN accounts ON accounts.id = account
                      WHERE sessions.id = \(session.id) AND token_hash = \(session.tokenHash) AND now() < ends_at
                        AND disabled_at IS NULL
@@ -52,7 +53,7 @@ extension Sessions {
             signups.consume(limits),
             signups.countMail(when: "\(session.account.email != nil) AND \(Signups.isWithinLimits)"),
             Self.lockForChange(id),
-            "SELECT \(Signups.setFlag("may_change", "\(mayChange) AND \(Signups.isWithinLimits)"))",
+            "SELECT \(Signups.setFlag("may_change", "\(isSessionConfirmed) AND \(Signups.isWithinLimits)"))",
         ]
         let hasChanged = Signups.flag("changed")
         let after: [SQL] = [
@@ -100,8 +101,9 @@ extension Sessions {
 }
 
 extension Signups {
-    /// The rate limits that a change with a notice consumes. A transaction consumes them before it locks the account,
-    /// as the transaction that mails a sign-in code does, so that the lock of the account cannot cause a deadlock.
+    /// The rate limits that a change of credentials consumes. The transaction consumes them before it locks the
+    /// account, as the transaction that mails a sign-in code does, so that the lock of the account cannot cause a
+    /// deadlock.
     func noticeCharges(to account: Account) -> [Charge] {
         [charge(.noticesToAccount, account.id.bytes)]
             + (account.email == nil ? [] : charges(.mailsFromNetwork, of: network))

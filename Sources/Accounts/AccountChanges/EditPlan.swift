@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The statements, limits and mails of a change of values in an account. The kind of each changed field adds its part.
+/// The statements, limits and mails of a change of values in an account. The kind of each edited field adds its part.
 package struct EditPlan {
     let signups: Signups
     let account: Account
@@ -30,8 +30,8 @@ package struct EditPlan {
         let field: FieldName
         /// An SQL condition: another account or an open draft has the identifier.
         let takenCondition: SQL
-        /// An SQL expression that gives the account the identifier in place of its present one. It is false if another
-        /// account has the identifier.
+        /// An SQL expression that replaces the present identifier of the account, or removes it if there is no new one.
+        /// It is false if another account has the new identifier.
         let expression: SQL
     }
 

@@ -14,10 +14,10 @@ extension Sessions {
         return draft
     }
 
-    /// Validates the answers to one step and replaces its values. A new username is unique among all accounts, and a
-    /// notice of it is mailed to the address of the account.
+    /// Validates the answers to one step and replaces its values. If this changes the username by which the person
+    /// signs in, mails a notice to the address of the account.
     ///
-    /// Throws `refused` with all refusals of the answers, or with `taken` if an account or an open draft has the
+    /// Throws `refused` with all refusals of the answers, or with `taken` if another account or an open draft has that
     /// username; `limited` if a rate limit is exceeded; `noSession` if the session has ended or has a new token.
     ///
     /// - Parameter step: one of ``Flow/editableSteps``.
@@ -29,7 +29,7 @@ extension Sessions {
     ) async throws(SignInError) -> Account {
         let draft = try await draft(of: session, in: language)
         let (values, inputs, refusals) = signups.validate(answers, to: step, of: draft)
-        // Blank answers skip an optional step, and their refusals are ignored.
+        // Blank answers skip an optional step, so the refusals `required` of its fields do not count.
         let isSkipped = step.isOptional && step.isBlank(answers)
         guard refusals.isEmpty || isSkipped else { throw .refused(refusals) }
         return try await change(step.fields, of: session, from: draft, to: values, inputs)
@@ -74,8 +74,9 @@ extension Sessions {
         return try await write(plan, of: session)
     }
 
-    /// Consumes the limits of the plan, and throws if the new identifier is taken. ``change(_:of:from:to:_:)`` calls
-    /// this before it decodes an image, so that no image is decoded for a change that is refused here.
+    /// Consumes the limits of the plan. Throws `limited` if one of them is exceeded, and `refused` if the new
+    /// identifier is taken. ``change(_:of:from:to:_:)`` calls this before it decodes an image, so that no image is
+    /// decoded for such a change.
     private func consumeLimits(of plan: inout EditPlan) async throws(SignInError) {
         if plan.limits.isEmpty, plan.renaming == nil { return }
         let limits = plan.limits

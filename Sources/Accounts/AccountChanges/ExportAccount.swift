@@ -1,7 +1,7 @@
 package import Foundation
 
-/// The values, factors, consents, sessions, devices, earlier addresses and photos of an account. Contains no secrets,
-/// such as the hash of its password.
+/// The values, factors, consents, sessions, devices and photos of an account, and the earlier addresses that the
+/// service still stores. Contains no secrets, such as the hash of the password.
 package struct AccountExport: Sendable {
     package let account: Account
     package let overview: AccountOverview
@@ -9,7 +9,7 @@ package struct AccountExport: Sendable {
     package let flow: String
     package let language: String
     package let emailProvedAt: Date?
-    /// For each known device, the time at which it was used last.
+    /// For each known device, the time when the person last signed in or entered a mailed code on it.
     package let devices: [Date]
     package let leftAddresses: [LeftAddressEntry]
     package let photos: [PhotoEntry]
