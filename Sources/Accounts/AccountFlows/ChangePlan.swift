@@ -4,13 +4,13 @@ extension CommitPlan {
     /// authenticator app or address locks the same row, so such a change waits until this transaction ends.
     var lockAccount: SQL { "SELECT \(Account.columns) FROM accounts WHERE id = \(account) FOR UPDATE" }
 
-    /// Locks the session in which the address is changed. A sign-out waits until this transaction ends, so the session
-    /// still exists when the commit gives it a new token.
+    /// Locks the session in which the person has started the change of the address. A later sign-out waits until this
+    /// transaction ends, so the session still exists when the commit gives it a new token.
     var lockSession: SQL { "SELECT 1 FROM sessions WHERE id = \(draft.values.subject?.session) FOR UPDATE" }
 
     /// Sets the flag `prepared`, which is true if the commit may take effect: the draft is at the revision that was
-    /// validated, all conditions of the plan are true, no account has the new address of an address change, and
-    /// ``isAccountUnchanged`` is true.
+    /// validated, all ``conditions`` are true, ``isAccountUnchanged`` is true, and the new address of an address change
+    /// is neither the address of an account nor reserved for one.
     var rememberPossible: SQL {
         let conditions = signups.flow.purpose == .emailChange ? conditions + [areIdentifiersFree] : conditions
         let isPossible: SQL = conditions.reduce(signups.exists(draft)) { "\($0) AND \($1)" }
@@ -23,9 +23,9 @@ extension CommitPlan {
         accountConditions.reduce(Signups.isUsable(draft.values.subject)) { "\($0) AND \($1)" as SQL }
     }
 
-    /// The statements after those of the fields. They invalidate other drafts that change the account, end its sessions
-    /// and its unfinished sign-ins, and delete its known devices. A change of the address keeps the session and the
-    /// device with which it is made. There are none for a sign-up.
+    /// The statements that run after ``statements``; none for a sign-up. They invalidate other drafts that change the
+    /// account, end its sessions and its unfinished sign-ins, and delete its known devices. A change of the address
+    /// keeps the session in which it was started, and the device on which it is committed.
     var endings: [SQL] {
         switch signups.flow.purpose {
         case .signup: []
@@ -50,7 +50,7 @@ extension CommitPlan {
     }
 
     /// The name of the template of the mail that tells the person of the commit.
-    var notice: String {
+    var noticeTemplate: String {
         switch signups.flow.purpose {
         case .signup: "account-created"
         case .recovery: AccountNotice.passwordChanged.rawValue
@@ -69,8 +69,8 @@ extension Signups {
         """
     }
 
-    /// Ends the draft if ``isUsable(_:)`` or one of the conditions is false for its account, unless the draft was
-    /// written in the meantime. Returns whether this call has ended the draft; false for a sign-up.
+    /// Ends the draft unless ``isUsable(_:)`` and all the conditions are true for its account. Does not end a draft
+    /// that has another revision by now. Returns whether this call has ended the draft; false for a sign-up.
     func endIfOutdated(_ draft: Draft, unless conditions: [SQL] = []) async throws(DatabaseError) -> Bool {
         if flow.purpose == .signup { return false }
         let isCurrent = conditions.reduce(Self.isUsable(draft.values.subject)) { "\($0) AND \($1)" as SQL }

@@ -1,14 +1,15 @@
 extension Flow {
-    /// The flows of the recovery and of the e-mail change, each only if this flow has the fields that it needs.
+    /// The flows ``recovery`` and ``emailChange``, without those that are nil.
     package var changes: [Flow] { [recovery, emailChange].compactMap { $0 } }
 
     /// Whether people can replace a forgotten password.
     package var hasRecovery: Bool { provedIdentifier != nil && newPassword != nil }
 
     /// The flow that replaces a forgotten password: the person proves the address, enters a second factor if the
-    /// account has an authenticator app, and chooses a new password. The address, the code and the passwords keep their
-    /// names and kinds, and the address and the passwords are required; the field `second_factor` is new. Nil unless
-    /// this flow has an address that identifies the account, a code that proves the address, and a password.
+    /// account has an authenticator app, and chooses a new password. The fields for the address, the code, the password
+    /// and its repetition keep their names and kinds, and all but the code become required; the field `second_factor`
+    /// is new. Nil unless this flow has an address that identifies the account, a code that proves the address, and a
+    /// password.
     package var recovery: Flow? {
         guard let (address, code) = provedIdentifier, let password = newPassword else { return nil }
         let confirmation = fields.first { $0.kind.repeatedField == password.name }

@@ -40,7 +40,8 @@ extension Signups {
         return try await start(by: form, with: values, in: language)
     }
 
-    /// Whether the draft would move its account to the address that the account has now.
+    /// Whether this is the present address of the account that the draft changes; false if the draft does not change an
+    /// address.
     func isCurrentAddress(_ address: EmailAddress, in draft: Draft) async throws(SubmitError) -> Bool {
         guard flow.purpose == .emailChange, let account = draft.values.subject?.account else { return false }
         let select: SQL = "SELECT 1 FROM accounts WHERE id = \(account) AND email = \(address.rawValue)"

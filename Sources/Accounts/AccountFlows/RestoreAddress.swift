@@ -5,9 +5,10 @@ extension Sessions {
     /// authenticator app and the recovery codes if the app was added less than seven days before the change of the
     /// address, or after it. The person sets a new password with a recovery (``Flow/recovery``).
     ///
-    /// Throws `refused` if the link was used or has expired.
+    /// Throws `refused` if the link was never mailed, was used or has expired, or if the account has got back an
+    /// address that it had even earlier.
     package func restoreAddress(_ token: AddressToken) async throws(SignInError) {
-        guard let left = try await leftAddress(of: token) else { throw Self.linkIsOver }
+        guard let left = try await leftAddress(of: token) else { throw Self.invalidLink }
         let (account, isRestored) = (left.account, Signups.flag("changed"))
         let restore: SQL = """
             SELECT \(Signups.setFlag("changed", "restore_address(account, \(left.address.rawValue), changed_at)"))
@@ -44,11 +45,11 @@ extension Sessions {
             )
             return try rows[rows.count - 1].only.decode(Bool.self)
         }
-        guard restored else { throw Self.linkIsOver }
+        guard restored else { throw Self.invalidLink }
         signups.outbox.wakeSender()
     }
 
-    private static let linkIsOver = SignInError.refused([Refusal("token", .codeExpired)])
+    private static let invalidLink = SignInError.refused([Refusal("token", .codeExpired)])
 
     private static func isValid(_ token: AddressToken) -> SQL { "\(has(token)) AND now() < expires_at" }
 

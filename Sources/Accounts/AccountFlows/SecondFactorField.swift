@@ -1,5 +1,5 @@
 /// The field of a recovery that asks for a code of the account's authenticator app, or for a recovery code. It is
-/// omitted if the account has no app. No flow file can have a field of this kind.
+/// omitted unless the draft has proved an address whose account has an app. No flow file can have a field of this kind.
 package struct SecondFactorField: FieldKind {
     package typealias Value = GivenFactor
     package typealias Input = SecondFactor

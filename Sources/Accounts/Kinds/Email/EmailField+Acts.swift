@@ -75,7 +75,7 @@ extension EmailField {
             INSERT INTO outbox (id, draft, account, network, recipient, turn, template, sealed, useless_after)
             SELECT \(mail.id), \(plan.draft.id), id, \(mail.networkDigest), \(mail.recipientDigest),
                    mail_turn(\(mail.networkDigest)),
-                   \(plan.notice), \(mail.sealed), now() + interval '7 days' FROM \(plan.owner)
+                   \(plan.noticeTemplate), \(mail.sealed), now() + interval '7 days' FROM \(plan.owner)
             """
         )
     }
