@@ -1,4 +1,4 @@
-/// The answers of one request by field name, in the order of the body. No value has been validated yet.
+/// The answers of one request by field name, in the order of the body. They have not been validated yet.
 package struct Answers: Sendable {
     package struct Member: Sendable {
         package let name: FieldName
@@ -84,5 +84,5 @@ extension Step {
     }
 
     /// The names of the fields that a form may contain more than once.
-    package var severalFields: Set<String> { Set(fields.filter(\.kind.takesSeveral).map(\.name.rawValue)) }
+    package var repeatableNames: Set<String> { Set(fields.filter(\.kind.takesSeveral).map(\.name.rawValue)) }
 }

@@ -124,7 +124,7 @@ struct Uploads: Sendable {
                 bytes,
                 boundary: form.boundary,
                 secretNames: signups.flow.secretMembers,
-                repeatableNames: step.severalFields,
+                repeatableNames: step.repeatableNames,
                 maximumParts: BodyReader.maximumValues
             )
         }

@@ -152,6 +152,6 @@ struct FormAnswersTests {
     }
 
     @Test func `only the name of a multiple choice may be repeated`() throws {
-        #expect(try Self.step.get().severalFields == ["many"])
+        #expect(try Self.step.get().repeatableNames == ["many"])
     }
 }

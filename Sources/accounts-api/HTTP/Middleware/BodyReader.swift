@@ -53,7 +53,7 @@ struct BodyReader: RouterMiddleware {
                 let form = try Answers.readForm(
                     bytes,
                     secretNames: secretMembers,
-                    repeatableNames: step?.severalFields ?? [],
+                    repeatableNames: step?.repeatableNames ?? [],
                     maximumPairs: Self.maximumValues
                 )
                 return step?.answers(inForm: form) ?? form
