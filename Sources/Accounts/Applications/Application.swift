@@ -24,7 +24,7 @@ package struct Application: Sendable {
     package var isPublic: Bool { secretDigests.isEmpty }
 
     /// The names of the fields whose values the application gets as claims.
-    package var claims: [FieldName] { fields.map(\.name) }
+    package var fieldNames: [FieldName] { fields.map(\.name) }
 
     /// The names of the claims that the application gets. One field may give several claims, such as `email` and
     /// `email_verified`.
@@ -58,8 +58,9 @@ package struct Application: Sendable {
         secretDigests.count { $0 == digest } > 0
     }
 
-    /// The claims about the account that the application gets in tokens and events, besides the id of the account.
-    /// Omits a value that the kind of its field cannot read any more, because the flow file has changed.
+    /// The claims about the account that the application gets in ID tokens, in responses of `/oauth/userinfo` and in
+    /// events, besides the id of the account. Omits a value that the kind of its field cannot read any more, because
+    /// the flow file has changed.
     package func claims(of account: Account) -> [JSON.Member] {
         fields.flatMap { field -> [JSON.Member] in
             guard let json = account.json(of: field), field.kind.value(json: json) != nil else { return [] }

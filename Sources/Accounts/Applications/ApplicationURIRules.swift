@@ -31,7 +31,8 @@ struct ApplicationURIRules {
             return "\(shown) must not have a segment . or .."
         }
         if isOfApp || host.map({ isEncryptedOrLocal(scheme, $0) }) == true { return nil }
-        return "\(shown) must begin with https://; http:// needs the host 127.0.0.1 or [::1]"
+        let hosts = allowsLocalhost ? "127.0.0.1, [::1] or localhost" : "127.0.0.1 or [::1]"
+        return "\(shown) must begin with https://; http:// needs the host \(hosts)"
     }
 
     /// The end of the message about a URI that does not have a permitted form.
@@ -113,8 +114,8 @@ struct ApplicationURIRules {
         UInt16(text).map { $0 > 0 && "\($0)" == text } ?? false
     }
 
-    /// Whether a path has a segment `.` or `..`, even percent-encoded. Clients remove such segments (RFC 3986 §5.2.4),
-    /// so the URI that a client sends would differ from the registered one.
+    /// Whether a path has a segment `.` or `..`, even percent-encoded. Browsers and URI libraries remove such segments
+    /// (RFC 3986 §5.2.4), so the URI in a request could differ from the registered one.
     private static func hasDotSegments(_ path: Substring) -> Bool {
         path.prefix { $0 != "?" }.lowercased().replacing("%2e", with: ".").split(separator: "/")
             .contains { $0 == "." || $0 == ".." }

@@ -2,7 +2,7 @@
 package struct Applications: Sendable {
     /// The applications in the order of the file.
     package let all: [Application]
-    /// The list `issuer_audience` of the file. Its first text is the `aud` of access tokens. If the list is empty,
+    /// The list `issuer_audience` of the file. Its first entry is the `aud` of access tokens. If the list is empty,
     /// their `aud` is the issuer.
     package let issuerAudience: [String]
     /// Risks that do not prevent the use of the file, such as a secret file that every user of the machine can read.

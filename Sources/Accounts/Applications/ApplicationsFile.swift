@@ -3,7 +3,7 @@ internal import Foundation
 /// The file that registers the applications.
 package struct ApplicationsFile: Sendable {
     package let path: String
-    /// The flow whose fields the claims name.
+    /// The flow with the fields whose values applications get as claims.
     package let flow: Flow
     /// The URL of this service. If it begins with `http://`, applications may use `http://localhost`.
     package let publicURL: String

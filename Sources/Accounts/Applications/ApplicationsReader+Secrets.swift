@@ -49,11 +49,11 @@ extension ApplicationsReader {
     /// - Parameters:
     ///   - form: describes a valid secret, for the text of a mistake. The text never contains the secret itself.
     ///   - read: converts a line to a secret; returns nil if the line is not valid.
-    private mutating func secrets<Secret>(
+    private mutating func secrets<Value>(
         in entry: inout YAMLEntry,
         form: String,
-        _ read: (String) -> Secret?
-    ) -> [Secret]? {
+        _ read: (String) -> Value?
+    ) -> [Value]? {
         let key = "secret_file"
         guard let path = attempt({ () throws(YAMLFileError) in try entry.optionalText(key) }) ?? nil else { return nil }
         let file: SecretFile

@@ -35,7 +35,7 @@ struct ApplicationsTests {
         #expect(shop.redirectURIs == ["https://shop.example/callback", "https://shop.example/other"])
         #expect(shop.postLogoutRedirectURIs == ["https://shop.example/"])
         #expect(shop.initiateLoginURI == "https://shop.example/login" && !shop.isPublic)
-        #expect(shop.claims == ["email", "username", "display_name"] && shop.signingAlgorithm == .rs256)
+        #expect(shop.fieldNames == ["email", "username", "display_name"] && shop.signingAlgorithm == .rs256)
         #expect(shop.backchannelLogoutURI == "https://shop.example/logout")
         let webhook = try #require(shop.webhook)
         #expect(webhook.url == "https://shop.example/hooks" && webhook.secrets.count == 1)
@@ -44,7 +44,7 @@ struct ApplicationsTests {
 
     @Test func `missing keys have default values`() throws {
         let app = try #require(Applications.test(Self.full)["phone-app"])
-        #expect(app.isPublic && app.claims.isEmpty && app.signingAlgorithm == .es256)
+        #expect(app.isPublic && app.fieldNames.isEmpty && app.signingAlgorithm == .es256)
         #expect(app.postLogoutRedirectURIs.isEmpty && app.initiateLoginURI == nil)
         #expect(app.backchannelLogoutURI == nil && app.webhook == nil)
     }

@@ -44,7 +44,7 @@ extension Application {
         ListFormat(
             [
                 .text("ID", \.id), .text("NAME") { $0.name(in: flow.languages[0]) }, .text("CLIENT", \.type),
-                .text("CLAIMS") { $0.claims.map(\.rawValue).joined(separator: ", ") },
+                .text("CLAIMS") { $0.fieldNames.map(\.rawValue).joined(separator: ", ") },
                 .text("EVENTS") { $0.webhook?.events.joined(separator: ", ") },
                 .text("REDIRECT URIS") { $0.redirectURIs.joined(separator: " ") },
             ],
@@ -53,7 +53,7 @@ extension Application {
                 .init("redirect_uris") { texts($0.redirectURIs) },
                 .init("post_logout_redirect_uris") { texts($0.postLogoutRedirectURIs) },
                 .text("initiate_login_uri", \.initiateLoginURI),
-                .init("claims") { texts($0.claims.map(\.rawValue)) },
+                .init("claims") { texts($0.fieldNames.map(\.rawValue)) },
                 .text("id_token_signing_alg", \.signingAlgorithm.rawValue),
                 .text("backchannel_logout_uri", \.backchannelLogoutURI),
                 .init("webhook") { $0.webhook.map(json) ?? .null },
