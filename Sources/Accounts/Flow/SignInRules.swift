@@ -21,9 +21,10 @@ package struct SignInRules: Sendable {
         let fields = steps?.flatMap(\.fields) ?? []
         let hasPassword = fields.contains { $0.kind.takesSecret && $0.kind.repeatedField == nil }
         let hasAddress = fields.contains { $0.isIdentifier && type(of: $0.kind).name == EmailField.name }
-        // Reads `after_commit` before a mistake in `sign_in` can throw: an unread key is reported as unknown.
+        // Reads both keys before a mistake in one of them can throw: an unread key is reported as unknown.
+        let methodList = entry.node("sign_in")
         startsSessionAtCommit = try entry.word("after_commit", among: ["session", "none"]) != "none"
-        if let node = entry.node("sign_in") {
+        if let node = methodList {
             let names = (node.sequence ?? []).compactMap { $0.scalar?.string }
             let methods = names.compactMap { Method(rawValue: $0) }
             guard !methods.isEmpty, methods.count == node.sequence?.count, Set(methods).count == methods.count else {

@@ -52,6 +52,10 @@ struct FlowSignInTests: FlowFileSuite {
             "\"sign_in\" has password, so the flow needs a field of kind \"password\""
         ),
         ([password], "sign_in: [code]", "\"sign_in\" has code, so the flow needs an identifier of kind \"email\""),
+        (
+            [password], "after_commit: sign-in\nsign_in: [password]",
+            "\"after_commit\" must be one of session, none, not \"sign-in\""
+        ),
         ([password], "after_commit: sign-in", "\"after_commit\" must be one of session, none, not \"sign-in\""),
     ])
     func `sign-in rules that are malformed, or that lack a field of the flow, are refused`(
