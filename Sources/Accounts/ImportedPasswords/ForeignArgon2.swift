@@ -55,9 +55,9 @@ struct ForeignArgon2: HashMethod {
         let text = text.hasPrefix("argon2$argon2") ? text.dropFirst(6) : text[...]
         guard text.hasPrefix("$argon2") else { return nil }
         var pieces = HashText(text.dropFirst())
-        guard let variant = Variant(try pieces.next()), try pieces.number(after: "v=") == 19 else {
-            throw .unsupported
-        }
+        guard let variant = Variant(try pieces.next()) else { throw .unsupported }
+        // In a hash of version 1.0, the cost may follow here at once.
+        guard try pieces.next() == "v=19" else { throw .unsupported }
         var costs = HashText(try pieces.next(), separator: ",")
         let (memory, iterations) = (try costs.number(after: "m="), try costs.number(after: "t="))
         let lanes = try costs.number(after: "p=")

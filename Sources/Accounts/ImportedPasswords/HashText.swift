@@ -34,9 +34,12 @@ extension [UInt8] {
     ///
     /// - Parameter plus: the character that is used in place of `+`.
     static func base64(_ text: Substring, plus: Character = "+") throws(ImportedHashError) -> [UInt8] {
-        let text = String(text.map { $0 == plus ? "+" : $0 == "+" ? plus : $0 }).prefix { $0 != "=" }
-        let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        guard let data = Data(base64Encoded: text + padding), !data.isEmpty else { throw .malformed }
+        let digits = String(text.map { $0 == plus ? "+" : $0 == "+" ? plus : $0 }).prefix { $0 != "=" }
+        let padding = String(repeating: "=", count: (4 - digits.utf8.count % 4) % 4)
+        guard ["", padding[...]].contains(text.dropFirst(digits.count)),
+            let data = Data(base64Encoded: digits + padding),
+            !data.isEmpty
+        else { throw .malformed }
         return Array(data)
     }
 

@@ -89,7 +89,7 @@ struct ImportedHashTests {
         "", "password", "5f4dcc3b5aa765d61d8327deb882cf99", "$apr1$Hq2cKVK1$rzaMs5mS9Qa8nOAvVX0ic.",
         "rqXexS6ZhobKA", "$P$BPlIiO5xdHmThnjjSyJ1jBICfPkpay1", "md5$salt$67a1e09bb1f83f5007dc119c14d663aa",
         "{SSHA}0c0blFTXXNuAMHECS4uxrj3ZieMoWImr", "$argon2id$v=16$m=65536,t=1,p=1$c2FsdHNhbHQ$\(result)",
-        "pbkdf2_sha1$1000$salt$\(result)=",
+        "pbkdf2_sha1$1000$salt$\(result)=", "$argon2i$m=65536,t=2,p=1$c2FsdHNhbHQ$\(result)",
     ])
     func `a hash of an unknown method is refused`(text: String) {
         #expect(throws: ImportedHashError.unsupported) { try ImportedHash(text) }
@@ -109,6 +109,7 @@ struct ImportedHashTests {
         "scrypt:1024:8:1$salt$\(String(repeating: "ag", count: 32))",
         "$argon2id$v=19$m=8,t=1,p=2$c2FsdHNhbHQ$\(result)", "$argon2id$v=19$m=64,t=0,p=1$c2FsdHNhbHQ$\(result)",
         "$argon2id$v=19$m=64,t=1,p=1$c2E$\(result)", "$argon2id$v=19$m=64,t=1,p=1,x=2$c2FsdHNhbHQ$\(result)",
+        "$argon2id$v=19$m=64,t=1,p=1$c2FsdHNhbHQ$\(result)=x",
         "$2b$10$\(String(repeating: "a", count: 600))", "a password",
         "scrypt:1024:8:1$$\(String(repeating: "ab", count: 32))",
         "bcrypt$x2b$10$\(String(repeating: "a", count: 53))", "bcrypt$2b$10$\(String(repeating: "a", count: 53))",
