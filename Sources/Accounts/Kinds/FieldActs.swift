@@ -233,8 +233,8 @@ package struct FieldPosition {
 /// A table with an encrypted column `sealed`. Each ciphertext is bound to a ``SealedPlace`` of the table's name and the
 /// row's key column, so a ciphertext that is copied to another row cannot be decrypted there.
 package struct SealedTable: Sendable {
-    /// A plural, such as `photos`: the name under which `keys rotate` reports the number of re-encrypted rows.
-    package let name: String
+    /// The word for the rows in the report of `keys rotate`, such as `photos`.
+    package let plural: String
     package let singular: String
     let table: String
     /// The column that identifies a row, of type `uuid`.

@@ -5,7 +5,7 @@ extension Operator {
     package struct Rotated: Hashable, Sendable {
         /// The number of drafts that were re-encrypted or whose address got a new digest.
         package var drafts = 0
-        /// The number of re-encrypted rows of each table, by ``SealedTable/name``. A table without such rows has no
+        /// The number of re-encrypted rows of each table, by ``SealedTable/plural``. A table without such rows has no
         /// entry.
         package var rows: [String: Int] = [:]
         /// The number of drafts and rows that no key of the ring can decrypt.
@@ -159,7 +159,7 @@ extension Operator {
                      WHERE \(table.key) = \(id) AND sealed = \(sealed) RETURNING 1
                     """
                 )[0]
-                if !changed.isEmpty { rotated.rows[table.name, default: 0] += 1 }
+                if !changed.isEmpty { rotated.rows[table.plural, default: 0] += 1 }
             }
             if rows.count < table.batch { return }
         }
@@ -169,16 +169,16 @@ extension Operator {
     /// those of `sign_ins`, are useless within minutes.
     package static let sealedTables =
         [
-            SealedTable(name: "mails", singular: "mail", table: "outbox", key: "id", condition: "sealed IS NOT NULL"),
-            SealedTable(name: "sessions", singular: "session", table: "sessions", key: "id"),
-            SealedTable(name: "addresses", singular: "address", table: "address_changes", key: "id"),
+            SealedTable(plural: "mails", singular: "mail", table: "outbox", key: "id", condition: "sealed IS NOT NULL"),
+            SealedTable(plural: "sessions", singular: "session", table: "sessions", key: "id"),
+            SealedTable(plural: "addresses", singular: "address", table: "address_changes", key: "id"),
             SealedTable(
-                name: "signing keys",
+                plural: "signing keys",
                 singular: "signing key",
                 table: "signing_keys",
                 key: "id",
                 condition: "sealed IS NOT NULL"
             ),
         ]
-        + KindList.all.flatMap { $0.sealedTables }.sorted { $0.name < $1.name }
+        + KindList.all.flatMap { $0.sealedTables }.sorted { $0.plural < $1.plural }
 }

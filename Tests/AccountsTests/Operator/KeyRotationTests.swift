@@ -145,7 +145,7 @@ struct KeyRotationTests {
 
     @Test func `each table has a singular and a plural`() {
         #expect(
-            Operator.sealedTables.map { "\($0.singular), \($0.name)" } == [
+            Operator.sealedTables.map { "\($0.singular), \($0.plural)" } == [
                 "mail, mails", "session, sessions", "address, addresses", "signing key, signing keys",
                 "authenticator, authenticators", "photo, photos", "ticket, tickets",
             ]

@@ -5,7 +5,7 @@ extension TOTPField {
     package var isCredential: Bool { true }
 
     package static var sealedTables: [SealedTable] {
-        [SealedTable(name: "authenticators", singular: "authenticator", table: "authenticators", key: "account")]
+        [SealedTable(plural: "authenticators", singular: "authenticator", table: "authenticators", key: "account")]
     }
 
     package func check(_ entry: YAMLEntry, at position: FieldPosition) throws(YAMLFileError) {

@@ -4,7 +4,7 @@ internal import Foundation
 extension CodeField {
     package static var draftTables: [String] { ["proofs"] }
     package static var sealedTables: [SealedTable] {
-        [SealedTable(name: "tickets", singular: "ticket", table: "tickets", key: "id")]
+        [SealedTable(plural: "tickets", singular: "ticket", table: "tickets", key: "id")]
     }
 
     package func check(_ entry: YAMLEntry, at position: FieldPosition) throws(YAMLFileError) {

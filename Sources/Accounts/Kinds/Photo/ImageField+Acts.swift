@@ -4,7 +4,7 @@ extension ImageField {
 
     package static var sealedTables: [SealedTable] {
         // A small batch, because photos are large.
-        [SealedTable(name: "photos", singular: "photo", table: "draft_photos", key: "id", batch: 10)]
+        [SealedTable(plural: "photos", singular: "photo", table: "draft_photos", key: "id", batch: 10)]
     }
 
     package func check(_ entry: YAMLEntry, at position: FieldPosition) throws(YAMLFileError) {

@@ -27,7 +27,7 @@ extension KeyCommands {
             }
             let passwords = rotated.passwords.sorted { $0.key < $1.key }
             let rows = Operator.sealedTables.map { table in
-                (name: table.name, singular: table.singular, count: rotated.rows[table.name] ?? 0)
+                (name: table.plural, singular: table.singular, count: rotated.rows[table.plural] ?? 0)
             }
             let counts = [(name: "drafts", singular: "draft", count: rotated.drafts)] + rows
             if flags.json {
