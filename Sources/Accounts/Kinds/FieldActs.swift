@@ -5,14 +5,14 @@ package import Foundation
 ///
 /// The code of each act (submit, check, clear, commit, the operator's commands, the key rotation, the pages) loops over
 /// the fields of the flow and calls the members below on the kind of each field. Every member except ``Value`` has a
-/// default, so a kind that only holds a value need not implement the others. Any other kind, such as ``TOTPField``,
-/// implements those that it needs in `<Kind>Field+Acts.swift`; ``KindList/all`` lists all kinds.
+/// default, so a kind that only holds a value need not implement the others. A kind that does more, such as
+/// ``TOTPField``, implements the members for its acts in `<Kind>Field+Acts.swift`; ``KindList/all`` lists all kinds.
 package protocol FieldActs: Sendable {
     /// The type of the value that a draft stores for the field; `Never` if the kind stores nothing.
     associatedtype Value: StoredValue
 
     /// The type of a valid answer. For most kinds it is `Value`. For the others, ``submit(_:_:)`` or ``work(_:_:)``
-    /// makes the value from the answer: for example, the answer is a password, and the value is its hash.
+    /// makes the value from the answer, such as the hash of a password, or there is no value, as for a code.
     associatedtype Input: Sendable = Value
 
     // MARK: Properties of the kind
@@ -32,7 +32,7 @@ package protocol FieldActs: Sendable {
     /// True if the answer is read into a ``Secret`` and never becomes a `String`.
     var takesSecret: Bool { get }
 
-    /// True if the account signs in with the value of the field. When a draft is continued on another device, the value
+    /// True if people sign in with the value of the field. When a draft is continued on another device, the value
     /// is removed from the draft, because a stranger may have chosen it. By default, the same as ``takesSecret``.
     var isCredential: Bool { get }
 
@@ -61,8 +61,8 @@ package protocol FieldActs: Sendable {
     // MARK: The flow file
 
     /// Called while the flow file is read, directly after the rules of this field, unless this field or an earlier part
-    /// of the file has a mistake. Throws if the field is at an invalid position, or contradicts an earlier field. Later
-    /// fields have not been read yet.
+    /// of the file has a mistake. Throws if the field is invalid, for example because of its name, its position or an
+    /// earlier field. Later fields have not been read yet.
     func check(_ entry: YAMLEntry, at position: FieldPosition) throws(YAMLFileError)
 
     /// Called after all steps of the flow file were read without a mistake. Throws if the field contradicts any other
@@ -71,8 +71,8 @@ package protocol FieldActs: Sendable {
 
     // MARK: Submit, check and clear
 
-    /// Called when a step is submitted or checked, and when an account changes its password, for each valid answer from
-    /// which the value must still be computed, such as a password. Returns the refusals that only a read from disk can
+    /// Called when a step is submitted or checked, and when a person changes the password of an account, for each valid
+    /// answer that is not itself the value, such as a password. Returns the refusals that only a read from disk can
     /// find, such as for a password in the list of breached passwords. A submission calls this function before any
     /// answer has an effect.
     func lookUp(_ input: Input, in field: Field, by signups: Signups) async throws(HashingError) -> [Refusal]
@@ -149,9 +149,10 @@ package protocol FieldActs: Sendable {
     /// The latest code that the service has mailed for this field; nil if there is none.
     func sentCode(_ field: Field, in draft: Draft) -> SentCode?
 
-    /// Returns the reason why a field is not complete, for example that the code has expired; nil if the reason is that
-    /// the value is missing or that the rules refuse the stored value. Called by the commands that explain a draft,
-    /// such as `drafts why`, for fields that are not complete, and by the page of a step for each of its fields.
+    /// Returns the reason why a field is not complete, for example that the code has expired; nil if the field is
+    /// complete, if the value is missing, or if the rules refuse the stored value. Called by the commands that explain
+    /// a draft, such as `drafts why`, for fields that are not complete, and by the page of a step for each of its
+    /// fields.
     func obstacle(_ field: Field, in context: ValidationContext) -> Obstacle.Reason?
 
     /// Called by `keys rotate` for each unfinished draft with a value in this field. Returns the statements that
@@ -166,7 +167,7 @@ package protocol FieldActs: Sendable {
     /// this pepper, and no command can compute it again with another pepper. Nil if the value needs no pepper.
     func pepperID(of value: Value) -> [UInt8]?
 
-    /// A query that selects the id of each pepper that accounts need, in the base64 form of a PHC string, and the
+    /// A query that selects, for each pepper that accounts need, its id in the base64 form of a PHC string, and the
     /// number of these accounts; nil if the kind uses no pepper.
     static var pepperedAccounts: SQL? { get }
 
@@ -182,7 +183,7 @@ package protocol FieldActs: Sendable {
     /// By default, a value in the profile that people may edit is a claim with the name of the field. Other values,
     /// such as passwords, are not for applications.
     ///
-    /// - Parameter isProved: whether the person has proved to receive mail at the address of the account.
+    /// - Parameter isProved: whether the address that identifies the account is proved.
     func claims(_ value: JSON, of field: Field, isProved: Bool) -> [JSON.Member]
 
     // MARK: Representations
@@ -194,14 +195,15 @@ package protocol FieldActs: Sendable {
     /// requested.
     func stepMembers(_ field: Field, in draft: Draft) -> [JSON.Member]
 
-    /// The name of the template that renders the field. If the file does not exist, `field-input` is used.
-    /// A new template also needs a line in `templateFiles` of `Pages/Assets.swift`.
+    /// The name of the template that renders the field. If there is no such template, `field-input` is used. Besides
+    /// its file, a template needs a line in `templateFiles` of `Pages/Assets.swift`.
     var template: String { get }
 
     /// JSON members that the template of the field gets in addition to those that every field has.
     func templateMembers(_ form: FormField) -> [JSON.Member]
 
-    /// The text on the review page for the value that ``shown(_:in:at:)`` has returned.
+    /// The text for a value: on the review page, for the value that ``shown(_:in:at:)`` has returned; on the account's
+    /// page, for the stored value as JSON.
     func reviewText(_ shown: JSON, in language: Language) -> String
 
     /// The text on the review page for a field without a value.
@@ -256,7 +258,7 @@ package struct FormField {
     package let shown: JSON
     /// The language of the page.
     package let language: Language
-    /// The present time, by the clock of the database.
+    /// The present time, by the clock of the database if the draft is stored.
     package let now: Date
     /// The time zone of the flow.
     package let zone: TimeZone
@@ -343,7 +345,7 @@ extension FieldActs {
     ) -> [SQL] { [] }
 
     package func claims(_ value: JSON, of field: Field, isProved: Bool) -> [JSON.Member] {
-        isInProfile && canBeEdited(field, among: []) ? [.init(field.name.rawValue, value)] : []
+        isInAccountRowIfEditable && canBeEdited(field, among: []) ? [.init(field.name.rawValue, value)] : []
     }
 
     package func stepMembers(_ field: Field, in draft: Draft) -> [JSON.Member] { [] }
@@ -402,9 +404,9 @@ extension FieldKind {
 }
 
 extension FieldActs {
-    /// True if ``accountValues(of:)`` is nil. A value that people may edit is then in the row of the account: it is a
-    /// member of the profile, or an identifier.
-    var isInProfile: Bool { Self.accountValues(of: ID()) == nil }
+    /// True if ``accountValues(of:)`` is nil. If people may edit the value, it is then in the row of the account: a
+    /// member of the profile, or an identifier. A value that people may not edit, such as a password, may be elsewhere.
+    var isInAccountRowIfEditable: Bool { Self.accountValues(of: ID()) == nil }
 
     /// True if no page shows the answer again after the person has typed it: a secret, or a guess such as a code.
     package var isHidden: Bool { takesSecret || takesGuess }

@@ -18,7 +18,7 @@ package protocol FieldKind: FieldActs {
     func parse(_ answer: FieldAnswer, of field: FieldName, in context: ValidationContext) throws(Refusals) -> Input
 
     /// The value of a valid answer; nil if ``submit(_:_:)`` or ``work(_:_:)`` must compute it, such as the hash of a
-    /// password.
+    /// password, or if the kind stores nothing.
     func value(of input: Input) -> Value?
 
     /// Whether a stored value satisfies the rules of this flow.
@@ -66,10 +66,10 @@ package protocol FieldKind: FieldActs {
     /// True if a submitted form may contain several texts for the field, such as several ticked boxes.
     var takesSeveral: Bool { get }
 
-    /// The words that a password must not equal once this value is known.
+    /// The words from this value that the person's password must not equal, such as the local part of an address.
     func contextWords(of value: Value) -> [String]
 
-    /// True if a submission without an answer leaves the value as it is.
+    /// True if a submission without an answer leaves the field as it is, provided that the field is complete.
     var isKeptUnlessReplaced: Bool { get }
 }
 
@@ -124,7 +124,7 @@ extension FieldKind {
 
     func written(in values: Values, of field: FieldName) -> String? { value(in: values, of: field).flatMap(written) }
 
-    /// The result of ``written(_:)`` for a stored value; nil also if the JSON is not a value of this kind.
+    /// The result of ``written(_:)`` for the value with this JSON; nil also if the JSON is not a value of this kind.
     package func written(json: JSON) -> String? { Value(json: json).flatMap(written) }
 
     /// The result of ``masked(_:)`` for a stored value; nil if the JSON is not a value of this kind.
@@ -146,8 +146,8 @@ extension FieldKind {
     }
 }
 
-/// The place where the person sees a value of a draft: the overview of the whole draft, the step of the field, or the
-/// review after the last step.
+/// The place where the person sees a value: the overview of the whole draft, the step of the field in the draft or in
+/// the account, or the review after the last step.
 package enum DisplayContext: Sendable {
     case draft, step, review
 }
@@ -155,7 +155,7 @@ package enum DisplayContext: Sendable {
 /// The data that a field may use to validate an answer or a stored value.
 package struct ValidationContext: Sendable {
     package let flow: Flow
-    /// The time of the database.
+    /// The present time, by the clock of the database if the draft is stored.
     package let now: Date
     package let language: Language
     package let serviceName: String

@@ -11,8 +11,8 @@ package struct Refusal: Error, Hashable, Sendable {
         self.params = params
     }
 
-    /// The maximum number of unknown names that the response to one request reports. Without it, the response to a
-    /// request with only unknown names would be about ten times as long as the request.
+    /// The maximum number of unknown fields that the response to one request reports. Without it, the response to a
+    /// request with only unknown fields would be about ten times as long as the request.
     package static let maximumUnknownFields = 32
 
     /// The error code of a refusal. Each code has one meaning.

@@ -17,9 +17,11 @@ extension Unicode.Scalar {
     package var isAllowedInLines: Bool { isAllowedInLine || value == 0x0A || value == 0x09 }
 
     /// False for white space, controls, format characters, and characters that fonts draw as nothing. A text may
-    /// contain such scalars, because some join emoji or letters, but it needs at least one visible scalar.
+    /// contain some of these scalars, such as those that join emoji or letters, but it needs at least one visible
+    /// scalar.
     ///
-    /// True for unassigned code points, because a newer version of Unicode may assign them to letters.
+    /// True for unassigned code points that are not default-ignorable, because a newer version of Unicode may assign
+    /// them to letters.
     package var isVisible: Bool {
         if isASCII { return (0x21...0x7E).contains(value) }
         switch value {

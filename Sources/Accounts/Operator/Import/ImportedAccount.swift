@@ -148,7 +148,7 @@ private struct Reader {
         return members.compactMap { member in
             let name = "profile.\(member.name)"
             guard let field = flow.field(named: FieldName(member.name)), !field.isIdentifier,
-                field.kind.isInProfile, field.kind.canBeEdited(field, among: flow.fields)
+                field.kind.isInAccountRowIfEditable, field.kind.canBeEdited(field, among: flow.fields)
             else {
                 refuse(name, "unknown_field")
                 return nil
