@@ -10,7 +10,10 @@ package struct PhoneField: FieldKind {
     package init(rules: inout YAMLEntry) throws(YAMLFileError) {
         region = try rules.optionalText("region") ?? "KR"
         guard phone_knows_region(region) else {
-            throw rules.error("\"region\" must be an ISO 3166-1 code in capital letters, such as KR", at: "region")
+            throw rules.error(
+                "\"region\" must be an ISO 3166-1 code that libphonenumber supports, in capital letters, such as KR",
+                at: "region"
+            )
         }
     }
 

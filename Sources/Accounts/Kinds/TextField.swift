@@ -20,7 +20,7 @@ package struct TextField: FieldKind {
         let text = try rules.optionalText("pattern")
         pattern = text.flatMap { Pattern($0) }
         if text != nil, pattern == nil {
-            throw rules.error("\"pattern\" is not a valid RE2 expression", at: "pattern")
+            throw rules.error("\"pattern\" is not a valid RE2 expression, or needs too much memory", at: "pattern")
         }
         example = try rules.optionalText("example")
         if let example, pattern == nil || (try? canonical(example, of: FieldName("example"))) != example {
@@ -40,8 +40,8 @@ package struct TextField: FieldKind {
     private func canonical(_ typed: String, of field: FieldName) throws(Refusals) -> String {
         // NFC composes at most four scalars, each of at most four bytes, to one. A text of more than 4 scalars or 16
         // bytes for each permitted scalar is therefore too long, and is refused before the slow normalisation. The
-        // check of the bytes allows 1,024 more for white space at the ends. The check of the scalars does not count
-        // this white space.
+        // check of the bytes allows 1,024 bytes more for white space at the ends. The check of the scalars does not
+        // count this white space.
         if typed.utf8.count > 16 * max + 1024 {
             throw Refusals(field, .tooLong, ["max": .integer(max), "actual": .integer(typed.length)])
         }

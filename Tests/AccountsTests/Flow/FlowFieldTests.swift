@@ -57,9 +57,18 @@ struct FlowFieldTests: FlowFileSuite {
             "\"max\" must be a whole number from 1 to 10000, not \"99999999999999999999\""
         ),
         ("name: text, kind: text, lines: two", "\"lines\" must be one of one, many, not \"two\""),
-        ("name: text, kind: text, pattern: '('", "\"pattern\" is not a valid RE2 expression"),
-        ("name: text, kind: text, pattern: '(a)\\1'", "\"pattern\" is not a valid RE2 expression"),
-        ("name: text, kind: text, pattern: 'a(?=b)'", "\"pattern\" is not a valid RE2 expression"),
+        (
+            "name: text, kind: text, pattern: '('",
+            "\"pattern\" is not a valid RE2 expression, or needs too much memory"
+        ),
+        (
+            "name: text, kind: text, pattern: '(a)\\1'",
+            "\"pattern\" is not a valid RE2 expression, or needs too much memory"
+        ),
+        (
+            "name: text, kind: text, pattern: 'a(?=b)'",
+            "\"pattern\" is not a valid RE2 expression, or needs too much memory"
+        ),
         ("name: text, kind: text, help: {fr: Aide}", "unknown key \"fr\""),
         ("name: text, kind: text, help: {}", "\"help\" has no text for the language \"en\""),
         ("name: text, kind: text, help: '  '", "\"help\" must map each language to a text, such as {en: Name}"),
@@ -75,15 +84,15 @@ struct FlowFieldTests: FlowFileSuite {
         ("name: text, kind: text, pattern: \"a\\nb\"", "\"pattern\" must be one line without control characters"),
         (
             "name: phone, kind: phone, region: kr",
-            "\"region\" must be an ISO 3166-1 code in capital letters, such as KR"
+            "\"region\" must be an ISO 3166-1 code that libphonenumber supports, in capital letters, such as KR"
         ),
         (
             "name: phone, kind: phone, region: Korea",
-            "\"region\" must be an ISO 3166-1 code in capital letters, such as KR"
+            "\"region\" must be an ISO 3166-1 code that libphonenumber supports, in capital letters, such as KR"
         ),
         (
             "name: phone, kind: phone, region: 001",
-            "\"region\" must be an ISO 3166-1 code in capital letters, such as KR"
+            "\"region\" must be an ISO 3166-1 code that libphonenumber supports, in capital letters, such as KR"
         ),
         ("name: day, kind: date, future: true, min_age: 14", "a field with \"future\" cannot have \"min_age\""),
         ("name: day, kind: date, zone: Seoul", "unknown time zone \"Seoul\": use an IANA name such as Asia/Seoul"),
