@@ -14,7 +14,8 @@ package struct Proof: Sendable {
     package let sentAt: Date
     package let expiresAt: Date
     package var provedAt: Date?
-    /// The digest of the code that has proved the address, to recognise a repetition of it; nil until then.
+    /// The digest of the code that has proved the address, to recognise the code if it is submitted again. Nil until
+    /// then, or if the row has no digest.
     let acceptedCodeDigest: [UInt8]?
     /// True if the draft has the address that the code was mailed to, or if a command without keys has read the draft
     /// and cannot decrypt its values.
@@ -30,12 +31,13 @@ package struct Proof: Sendable {
         isForCurrentAddress && now < expiresAt && attempts < code.attempts && !isExhausted
     }
 
-    /// The time until another code may be mailed to the same address, in whole seconds; zero if it may be mailed now.
+    /// The rest of ``CodeField/resendAfter``, in whole seconds, before another code may be mailed to the same address.
+    /// Rate limits may forbid the mail even after that time.
     package func wait(for code: CodeField, at now: Date) -> Duration {
         .seconds(max(0, code.resendAfter.seconds - Int(now.timeIntervalSince(sentAt).rounded(.down))))
     }
 
-    /// The number of wrong codes after which the draft gets no further code for the field (NIST SP 800-63B §3.2.2
+    /// The number of wrong codes after which the draft gets no further code for the field (NIST SP 800-63B-4 §3.2.2
     /// permits up to 100).
     package static let maximumFailures = 25
 }

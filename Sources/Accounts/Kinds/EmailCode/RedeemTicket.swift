@@ -1,7 +1,7 @@
 internal import Foundation
 
 package enum RedeemError: Error {
-    /// The ticket was used, has expired, was never mailed, or cannot be used in this flow.
+    /// The ticket is unknown, was used or deleted, has expired, or cannot be used in this flow.
     case invalidTicket
     /// This server has no key that decrypts the address of the ticket. Another server of this service may have the key.
     case unreadable(ID<Ticket>)
@@ -15,14 +15,14 @@ package enum RedeemError: Error {
 /// code that does not count against these limits.
 extension Signups {
     /// Exchanges the ticket for a new draft with the address of the ticket, and mails a code to that address. Neither
-    /// the mail nor the guesses at the code count against the limits of the address. The mail counts against
-    /// ``mailsByTicket(to:)`` and, like any mail, against the limits of the network and of the service. Other drafts do
-    /// not change.
+    /// the mail nor the guesses at the code count against the limits that strangers can use up. Instead, the mail
+    /// counts against ``mailsByTicket(to:)`` and, like any mail, against the limits of the network and of the service.
+    /// Other drafts do not change.
     package func redeem(
         _ ticket: Ticket,
         in language: Language
     ) async throws(RedeemError) -> (draft: Draft, token: Token<Draft>) {
-        guard let (address, field) = try await holder(of: ticket), let (codeField, code) = flow.code(likely: field)
+        guard let (address, field) = try await holder(of: ticket), let (codeField, code) = flow.code(namedBy: field)
         else {
             let reached = try await converting(to: RedeemError.database) { () throws(DatabaseError) in
                 try await consumeAlone(charges(.starts, of: network))
@@ -69,7 +69,8 @@ extension Signups {
     }
 
     /// Deletes the ticket, inserts the draft and queues the mail with the code, in one transaction. If two requests
-    /// have the same ticket, the second waits for the first, finds no ticket, and throws `invalidTicket`.
+    /// have the same ticket, the second waits for the first. If the first succeeds, the second finds no ticket and
+    /// throws `invalidTicket`.
     private func exchange(
         _ ticket: Ticket,
         for draft: Draft,
@@ -121,12 +122,14 @@ extension Signups {
 }
 
 extension Flow {
-    /// The code field that the ticket names. If the flow no longer has this field: the code field that proves the
+    /// The code field that a ticket names. If the flow no longer has this field: the code field that proves the
     /// identifier, or else the first code field. Nil for a ticket of a flow with another purpose or of a sign-in, or if
     /// the flow has no code field.
-    fileprivate func code(likely ticket: FieldName) -> (field: Field, kind: CodeField)? {
-        guard purpose.owns(ticket.rawValue) else { return nil }
-        let name = FieldName(String(ticket.rawValue.dropFirst(purpose.prefix.count)))
+    ///
+    /// - Parameter prefixedName: the name of the field as the ticket has it, with ``FlowPurpose/prefix``.
+    fileprivate func code(namedBy prefixedName: FieldName) -> (field: Field, kind: CodeField)? {
+        guard purpose.owns(prefixedName.rawValue) else { return nil }
+        let name = FieldName(String(prefixedName.rawValue.dropFirst(purpose.prefix.count)))
         let codes = fields.compactMap { field in (field.kind as? CodeField).map { (field: field, kind: $0) } }
         return codes.first { $0.field.name == name }
             ?? codes.first { field(named: $0.kind.proves)?.isIdentifier == true } ?? codes.first
@@ -134,7 +137,7 @@ extension Flow {
 }
 
 extension Values {
-    /// Stores the address in the field. The step counts as answered if it requires nothing else.
+    /// Stores the address in the field. The step of the field counts as answered if it requires no other field.
     fileprivate mutating func fill(_ field: FieldName, with address: EmailAddress, in flow: Flow) {
         self[field] = address
         for step in flow.steps where step.field(named: field) != nil {

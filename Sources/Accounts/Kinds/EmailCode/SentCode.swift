@@ -30,7 +30,7 @@ extension CodeField {
                 sentAt: proof.sentAt,
                 expiresAt: proof.expiresAt,
                 provedAt: proof.provedAt,
-                // `attempts` also counts the correct guess.
+                // `proof.attempts` also counts the correct guess.
                 wrongGuesses: proof.provedAt == nil ? proof.attempts : max(0, proof.attempts - 1),
                 maximum: attempts,
                 state: state(of: proof, at: draft.now)

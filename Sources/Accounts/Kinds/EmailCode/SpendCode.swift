@@ -15,8 +15,9 @@ extension Signups {
         guard let proof = draft.proofs[field], proof.isForCurrentAddress,
             let address = draft.values.address(in: code.proves)
         else { throw .refused([Refusal(field, .codeExpired)]) }
-        // Guesses at a code that the person got for a ticket do not count against these limits. Only the holder of the
-        // draft can guess this code, and each ticket gives one code, so `attempts` limits these guesses.
+        // Guesses at a code that was mailed in exchange for a ticket count neither against these limits nor in
+        // `counts`. Only a person with the ticket has a draft with such a code, and each ticket gives one code, so
+        // `code.attempts` limits these guesses.
         let charges = [
             charge(.guessesForAddressFromNetwork, of: [Array(address.rawValue.utf8), network.site.prefix]),
             charge(.guessesForAddress, of: [Array(address.rawValue.utf8)]),
@@ -27,7 +28,7 @@ extension Signups {
             AND attempts < \(code.attempts) AND failures < \(Proof.maximumFailures)
             AND now() < expires_at AND proved_at IS NULL
             """
-        // Locks the row first, so that the later statements see the current state of the code.
+        // Locks the row first, so that no other request changes the state of the code between the later statements.
         let lock: SQL = "SELECT FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue) FOR UPDATE"
         let countsGuess: SQL = """
             EXISTS (SELECT FROM proofs WHERE \(isOpen) AND generation IS DISTINCT FROM ticket_generation)
@@ -44,16 +45,16 @@ extension Signups {
             let rows = try await database.transaction(
                 [lock, consume(charges, when: countsGuess)] + (counting ?? []) + [spend]
             )
-            let spent = try rows[rows.count - 1].first?.decode(Int.self, [UInt8]?.self)
+            let row = try rows[rows.count - 1].first?.decode(Int.self, [UInt8]?.self)
             let tooMany = try counts.flatMap { counts throws(DatabaseError) in
                 try exceeded(counts, named: Limits.Name.guessesForAddress.rawValue, rows[2], rows[3])
             }
-            return (row: spent, exceeded: try exceeded(charges, rows[1]) ?? tooMany)
+            return (row: row, exceeded: try exceeded(charges, rows[1]) ?? tooMany)
         }
         if let exceeded = spent.exceeded { throw .limited(exceeded) }
         guard let (attempts, codeDigest) = spent.row else {
             // The code is no longer valid: its attempts or those of the draft are used up, it has expired, or another
-            // request has replaced or spent it. The current draft shows which of these is true.
+            // request has replaced it or proved the address with it. The current draft shows which of these is true.
             let draft = try await reread(draft, orThrow: SubmitError.find)
             if draft.account != nil { throw .committed }
             guard let current = draft.proofs[field], current.generation == proof.generation, current.isForCurrentAddress
@@ -74,9 +75,9 @@ extension Signups {
         return proof.generation
     }
 
-    /// The counts of guesses at codes of recoveries for an address, over all drafts; nil for all other flows. A correct
-    /// guess in a recovery gives access to the account, so a sequence of more than 100 wrong guesses must be impossible
-    /// (NIST SP 800-63B-4 §3.2.2).
+    /// The counts of wrong guesses at the codes of all recoveries for an address; nil if this flow is not a recovery. A
+    /// correct guess in a recovery can give access to the account, so a sequence of more than 100 wrong guesses must be
+    /// impossible (NIST SP 800-63B-4 §3.2.2).
     func guessCounts(of address: EmailAddress) -> FailureCounts? {
         flow.purpose == .recovery
             ? failureCounts("code of a recovery", Array(address.rawValue.utf8), nil) : nil

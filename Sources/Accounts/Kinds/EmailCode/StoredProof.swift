@@ -3,8 +3,9 @@ internal import Foundation
 /// A row of the table `proofs`.
 struct StoredProof {
     /// The columns that ``init(_:)`` decodes. The digest of the code is selected only after the code has proved the
-    /// address. Before that, it is NULL for an address that has an account. Reading it would take longer for every
-    /// other address, and the response time would reveal the account.
+    /// address. Before that, the digest is NULL if no code can be correct, as in a sign-up with the address of an
+    /// account. A response for which a digest is read would take longer, and so reveal whether the address has an
+    /// account.
     static let columns: SQL = """
         field, address_digest, generation, attempts, failures, sent_at, expires_at, proved_at,
         CASE WHEN proved_at IS NOT NULL THEN code_digest END
@@ -50,7 +51,8 @@ extension Signups {
         "SELECT \(StoredProof.columns) FROM proofs WHERE draft = \(draft)"
     }
 
-    /// Converts stored proofs to ``Proof`` values, by code field. Omits proofs whose field is no longer in the flow.
+    /// Converts stored proofs to ``Proof`` values, by code field. Omits proofs whose field is no longer a code field of
+    /// the flow.
     ///
     /// - Parameter values: the values of the draft; nil if a command without keys has read the draft and cannot decrypt
     ///   them. ``Proof/isForCurrentAddress`` is then true for each proof.

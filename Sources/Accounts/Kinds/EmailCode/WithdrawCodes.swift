@@ -1,10 +1,10 @@
 extension Signups {
-    /// Statements that delete the codes for an address in all open drafts that have not proved it, and the waiting mail
-    /// with these codes, because the address has an account now. No code can then be correct in these drafts, as in a
-    /// sign-up with the address of an account.
+    /// Statements that delete the codes for an address in all open drafts that have it as their identifier and have not
+    /// proved it, and the waiting mail with these codes, because the address has an account now. No code can then be
+    /// correct in these drafts, as in a sign-up with the address of an account.
     ///
-    /// The clients of these drafts see no change. Otherwise a stranger who has submitted the address would learn when
-    /// its owner creates an account.
+    /// The clients of these drafts see no change, so a stranger who has submitted the address does not learn when its
+    /// owner creates an account.
     ///
     /// - Parameter digests: the digests of the address, one for each key of the key ring.
     func withdrawCodes(for digests: [[UInt8]], when condition: SQL) -> [SQL] {
