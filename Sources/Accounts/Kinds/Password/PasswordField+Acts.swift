@@ -37,8 +37,8 @@ extension PasswordField {
         }
     }
 
-    /// Hashes a submitted password. If another step has stored the password, verifies each new word, such as a
-    /// username, against the stored hash. If a word is the password, clears the password.
+    /// Hashes a submitted password. If another step than the submitted one has stored the password, compares it with
+    /// each word of the new answers that it must not equal, such as a username, and clears it if one is the password.
     package func work(_ field: Field, _ submission: inout Submission) async throws(SubmitError) -> [Refusal] {
         let (signups, completed) = (submission.signups, submission.completed)
         if let password = submission.inputs[field.name] as? SharedSecret {

@@ -21,8 +21,8 @@ extension ImageField {
         return submission.signups.imageCharges(of: submission.draft.id.bytes)
     }
 
-    /// Converts the uploaded image to a photo and adds it to the change. Returns a refusal if the image cannot be
-    /// converted.
+    /// Converts the uploaded image to a photo and adds it to the change. Returns a refusal if the image is not
+    /// supported or too large.
     package func work(_ field: Field, _ submission: inout Submission) async throws(SubmitError) -> [Refusal] {
         guard let image = submission.inputs[field.name] as? UploadedFile else { return [] }
         let signups = submission.signups
@@ -67,8 +67,8 @@ extension ImageField {
         "SELECT field, jsonb_build_object('bytes', length(image))::text FROM photos WHERE account = \(account)"
     }
 
-    /// Converts a new image to a photo now, before the transaction. In the transaction, replaces the row of the photo,
-    /// or deletes it if the account has a photo and the new values have none.
+    /// Converts a new image to a photo now, before the transaction. In the transaction, stores it in place of an
+    /// earlier photo, or deletes the account's photo if the new values have none.
     package func edit(_ field: Field, _ plan: inout EditPlan) async throws(SignInError) {
         let photo: Photo?
         if let image = plan.inputs[field.name] as? UploadedFile {

@@ -49,8 +49,7 @@ extension Signups {
         let row = try await database.read(
             "SELECT sealed FROM draft_photos WHERE id = \(id) AND draft = \(draft.id)"
         ).first
-        // The photo was replaced since the draft was read, or was encrypted with a key that is no longer in the key
-        // ring.
+        // The photo was replaced since the draft was read, or was encrypted with a key that is not in the key ring.
         guard let row, let jpeg = try? keys.open(row.decode([UInt8].self), for: .photo(id)) else { return nil }
         return Photo(jpeg: jpeg)
     }

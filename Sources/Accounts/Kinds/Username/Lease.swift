@@ -5,12 +5,12 @@ struct LeaseRequest {
     let name: String
 }
 
-/// A public name belongs to the first draft that submits it, until that draft ends, clears it or submits another one.
+/// A public name belongs to the first draft that submits it, until that draft ends, clears it or submits another name.
 /// Until then, no other draft can take the name, and no account can be renamed to it. So the commit finds the name
-/// free, unless an import has taken it.
+/// free, unless an account got it by an import, or by a renaming in the same moment as the lease.
 ///
 /// A person who has lost the token of a draft, for example with the cookies of a browser, can use its name in a new
-/// draft. The new draft must have proved the same address. When it submits the name, the lost draft ends.
+/// draft, if both drafts have proved the same address. When the new draft submits the name, the lost draft ends.
 extension Signups {
     /// A statement that leases the name to the draft. Does nothing if an account or another open draft has the name.
     ///
@@ -67,8 +67,8 @@ extension Signups {
         return "email_digest = ANY (\(ByteStrings(digests))) AND \(Self.hasProved(digests))"
     }
 
-    /// Ends the other draft that has leased the name, if it has proved the same address as this draft. Returns whether
-    /// a draft has ended.
+    /// Ends the other draft that has leased the name, if it has proved the same address as this draft, this draft has
+    /// not changed, and no account has the name. Returns whether a draft has ended.
     func endLostDraft(holding request: LeaseRequest, for draft: Draft) async throws(DatabaseError) -> Bool {
         if provedDigests(of: draft).isEmpty { return false }
         let names = ByteStrings(nameDigests(request.name, request.kind))
@@ -84,7 +84,8 @@ extension Signups {
                 """,
             as: .continuedElsewhere
         )
-        // Locks the draft first, so that the next statement sees what another transaction has done to the draft.
+        // Locks the other draft first, so that the next statement sees what another transaction has done to that draft
+        // and its proofs.
         let lock: SQL = "SELECT id FROM drafts WHERE \(isHolder) ORDER BY id FOR UPDATE"
         let rows = try await database.transaction([lock, end] + Self.deleteBelongingsExceptCodes)
         return try countEnded(rows[1], as: .superseded)

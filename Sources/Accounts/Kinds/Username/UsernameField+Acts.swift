@@ -21,8 +21,8 @@ extension UsernameField {
         )
     }
 
-    /// If the field is an identifier, checks whether the name is taken. Unless the draft already has the name, the
-    /// check consumes a rate limit of the draft. Together with the limit `starts`, this bounds how many names one
+    /// If the field is an identifier and the draft does not have the name already, checks whether the name is taken.
+    /// The check consumes a rate limit of the draft. Together with the limit `starts`, this bounds how many names one
     /// network can try.
     package func check(
         _ value: Username,
