@@ -3,7 +3,8 @@ internal import CPostgres
 
 /// Libraries whose versions depend on the machine, because the executable links them at run time.
 package enum Libraries {
-    /// Three lines for `accounts-api --version`: the versions of libpq and libcurl, and the path of libargon2.
+    /// Three lines for `accounts-api --version`: the version of libpq, the versions of libcurl and of the libraries
+    /// that it uses, and the path of libargon2.
     package static let text = """
         libpq \(postgres)
         \(String(cString: curl_version()))

@@ -11,7 +11,8 @@ package struct UsernameField: FieldKind {
         -> Username
     {
         let typed = try answer.text(of: field)
-        // Refuses other letters before the conversion: U+212A (the Kelvin sign) would become an ordinary k.
+        // Refuses letters outside ASCII before they are converted to lower case: U+212A (the Kelvin sign) would become
+        // an ordinary k.
         guard typed.utf8.allSatisfy({ $0.isASCIIAlphanumeric || Self.marks.contains($0) }) else {
             throw Refusals(field, .badCharacters)
         }
@@ -47,13 +48,14 @@ package struct UsernameField: FieldKind {
         ["type": "string", "minLength": 3, "maxLength": 30, "pattern": .string("^\(Self.pattern)$")]
     }
 
-    /// A regular expression for the whole name, such as for the HTML attribute `pattern`. It does not check the length.
+    /// A regular expression for the whole name. It does not check the length.
     private static let pattern = "[A-Za-z](?:[._-]?[A-Za-z0-9])*[._-]?"
 
     private static let marks = Set("._-".utf8)
 
-    /// Returns the same text for names that look similar: without marks, and with digits, the letter i and pairs of
-    /// letters replaced by the letters that they resemble. This follows the skeletons of Unicode Technical Standard 39.
+    /// Returns the same text for names that look similar: without marks, and with some digits, the letter i and some
+    /// pairs of letters replaced by the letters that they resemble. This follows the skeletons of Unicode Technical
+    /// Standard 39.
     private static func skeleton(of name: String) -> String {
         var letters: [Unicode.Scalar] = []
         for scalar in name.unicodeScalars {
@@ -82,7 +84,7 @@ package struct UsernameField: FieldKind {
     private static let reserved = Set(reservedNames.map(skeleton))
 
     /// Names that people could mistake for the service, for a role such as `postmaster` (RFC 2142), or for a path of
-    /// the service.
+    /// the service, and names that mean nobody in particular, such as `null`.
     private static let reservedNames = [
         "abuse", "account", "accounts", "admin", "administrator", "anonymous", "api", "assets", "auth", "billing",
         "blog",
