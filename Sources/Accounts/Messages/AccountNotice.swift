@@ -1,4 +1,5 @@
-/// A change of an account about which the service mails a notice. The raw value is the template of the mail.
+/// What has happened to an account, if the service mails a notice about it. The raw value is the template of the mail
+/// in the outbox, and the key of its texts.
 package enum AccountNotice: String, CaseIterable, Sendable {
     case passwordChanged = "password-changed"
     case addressChanged = "address-changed"
@@ -15,7 +16,8 @@ package enum AccountNotice: String, CaseIterable, Sendable {
     case applicationSignedOut = "application-signed-out"
     case accountErased = "account-erased"
 
-    /// Whether the mail has its own text. Other mails share one text about a change that somebody else may have made.
+    /// Whether the mail has a text of its own. The others share the text in `mails.notice`, and differ in the subject
+    /// and in what they say about the change.
     var hasOwnText: Bool {
         switch self {
         case .addressRestored, .addressWithdrawn, .authenticatorRemovedByOperator, .applicationSignedOut,

@@ -1,4 +1,5 @@
-/// A mail with a code. The raw value is the template in the outbox.
+/// A mail with a code of several digits. The raw value is the template of the mail in the outbox, and the key of its
+/// texts.
 package enum CodeMail: String, CaseIterable, Sendable {
     case signUp = "verification-code"
     case signIn = "sign-in-code"
@@ -29,8 +30,8 @@ extension FlowPurpose {
     }
 
     /// The template of the mail that replaces the mail with the code if no code can be correct. In a sign-up and in a
-    /// change of the address, an account has the address already, and the mail is a notice to its owner. In a recovery,
-    /// no account has the address, and the mail is never sent.
+    /// change of the address, the address belongs to an account or is reserved for one, and the mail is a notice to its
+    /// owner. In a recovery, no account or only a disabled one has the address, and the mail is never sent.
     var templateWithoutCode: String {
         switch self {
         case .signup: "already-registered"

@@ -7,7 +7,7 @@ extension Language {
     /// The languages that the service has without a file of texts.
     package static let builtIn = [english, korean]
 
-    /// The files of texts that ship with the service, English first.
+    /// The contents of the files with the built-in texts, English first.
     package static let builtInFiles = [PackageResources.en_yaml, PackageResources.ko_yaml].map {
         String(decoding: $0, as: UTF8.self)
     }

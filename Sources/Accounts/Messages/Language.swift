@@ -26,7 +26,7 @@ package struct Language: Hashable, Sendable {
     /// the first of `languages` if the field names none of them.
     ///
     /// `q=0` excludes a language, `*` stands for all languages that the field does not name, and malformed parts are
-    /// ignored. A field longer than 8 KiB is ignored.
+    /// ignored. Parts after the 32nd, and a field longer than 8 KiB, are ignored, too.
     package static func negotiated(_ acceptLanguage: String?, among languages: [Language]) -> Language {
         let fallback = languages[0]
         guard let field = acceptLanguage, field.utf8.count <= 8192 else { return fallback }
@@ -96,7 +96,8 @@ package struct Language: Hashable, Sendable {
 }
 
 extension [Language] {
-    /// The language with exactly this tag. The database stores tags in this form.
+    /// The language with exactly this tag; upper and lower case count. For tags from the database, which stores a tag as
+    /// it is in ``Language/tag``.
     package subscript(tag: String) -> Language? { first { $0.tag == tag } }
 
     /// Finds the language for a tag such as `ko-KR`, by lookup (RFC 4647 §3.4), ignoring case. Nil if the tag is

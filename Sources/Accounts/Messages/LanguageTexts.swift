@@ -8,8 +8,8 @@ struct LanguageTexts: Sendable {
     var months: [String]?
     /// The texts by their paths, such as `words.next`.
     var texts: [String: TextTemplate] = [:]
-    /// Translations of texts of the flow, such as titles and labels. The key is the text that the flow file has in
-    /// English, or in its first language if it has no English text.
+    /// Translations of texts of the flow, such as titles and labels. The key is the English text in the flow file or,
+    /// if there is none, the text in the first language of the flow.
     var questions: [String: String] = [:]
 
     /// A copy with the texts of `others`, and with these texts where `others` has none.

@@ -1,4 +1,5 @@
-/// All texts for people in one language. Texts that the language does not have are in English.
+/// The texts for people in one language, except those of the flow. Texts that the language does not have are in
+/// English.
 package final class Messages: Sendable {
     /// The texts of the words. The index is ``Word/rawValue``.
     private let words: [String]
@@ -43,7 +44,7 @@ extension Messages {
     /// The title of a problem type.
     package func title(of problem: ProblemKind) -> String { text("problems.\(problem.rawValue)") }
 
-    /// The title of the first page.
+    /// The text below the title of the first step of a sign-up.
     package func signUp(serviceName: String) -> String { text("pages.sign-up", ["service": serviceName]) }
 
     /// The text of the button that leads to the application with this name.
@@ -54,12 +55,12 @@ extension Messages {
     /// The message after too many requests.
     package func tooOften(_ wait: RoundedWait) -> String { text("pages.too-often", ["time": time(wait)]) }
 
-    /// The message after too many codes of the app in a recovery. A recovery code needs no wait.
+    /// The message after too many codes of the authenticator app in a recovery. A recovery code needs no wait.
     package func tooManyAppCodes(_ wait: RoundedWait) -> String {
         text("pages.too-many-app-codes", ["time": time(wait)])
     }
 
-    /// The text about the lifetime of a code, for a page without a script.
+    /// The text about the lifetime of a mailed code, for browsers without script.
     package func codeLifetime(seconds: Int) -> String {
         text("pages.code-lifetime", ["time": time(RoundedWait(seconds: seconds))])
     }
@@ -102,8 +103,9 @@ extension Messages {
         return text("date", values)
     }
 
-    /// The page that the link of ``handoff(_:code:minutes:serviceName:)`` leads to. The local part of `address` is
-    /// masked.
+    /// The page that the link of ``handoff(_:code:minutes:serviceName:)`` leads to.
+    ///
+    /// - Parameter address: the address that the page shows. The caller has masked its local part.
     package func resume(_ address: String, serviceName: String) -> PageText {
         page("resume", "text", ["address": address, "service": serviceName], hasButton: true)
     }
@@ -113,7 +115,9 @@ extension Messages {
         page("link-expired", "text", ["service": serviceName], hasButton: false)
     }
 
-    /// The page that the link of ``text(of:_:minutes:link:serviceName:)`` opens. The local part of `address` is masked.
+    /// The page that the link of ``text(of:_:minutes:link:serviceName:)`` opens.
+    ///
+    /// - Parameter address: the address that the page shows. The caller has masked its local part.
     package func ticket(_ address: String, for purpose: FlowPurpose, serviceName: String) -> PageText {
         let values = ["address": address, "service": serviceName]
         return page("ticket", purpose == .signup ? "sign-up" : "recovery", values, hasButton: true)
@@ -175,14 +179,15 @@ extension Messages {
         )
     }
 
-    /// The mail with the link that moves a sign-up to another device. The link is on a separate line.
+    /// The mail with the link that moves a sign-up to another device. `code` is the secret in the link. The link and
+    /// the code are on separate lines.
     package func handoff(_ link: String, code: String, minutes: Int, serviceName: String) -> MailText {
         let values = ["link": link, "code": code, "time": time(minutes, "minutes"), "service": serviceName]
         return mail("handoff", values)
     }
 
-    /// The mail to the owner of an account after a sign-up with the address of the account. The link leads to the page
-    /// for signing in.
+    /// The mail to the owner of an account after somebody has entered the address of the account in a sign-up. The link
+    /// leads to the page for signing in.
     package func alreadyRegistered(serviceName: String, link: String) -> MailText {
         mail(FlowPurpose.signup.templateWithoutCode, ["link": link, "service": serviceName])
     }
@@ -193,7 +198,7 @@ extension Messages {
         mail(FlowPurpose.emailChange.templateWithoutCode, ["link": link, "service": serviceName])
     }
 
-    /// The mail about a change of an account.
+    /// The mail with a notice about an account.
     ///
     /// - Parameters:
     ///   - link: the URL of the recovery, or of the account if accounts have no password.
@@ -313,7 +318,7 @@ package struct MailText: Hashable, Sendable {
     }
 }
 
-/// The texts of a page with one question.
+/// The texts of a page that a link in a mail opens.
 package struct PageText: Hashable, Sendable {
     package let title: String
     package let text: String

@@ -33,37 +33,38 @@ enum PluralRule: Sendable {
 
     func form(of number: Int) -> PluralForm {
         let number = number.magnitude
-        let (tens, hundreds) = (number % 10, number % 100)
+        // The last digit, and the last two digits.
+        let (last, lastTwo) = (number % 10, number % 100)
         return switch self {
         case .none: .other
         case .one: number == 1 ? .one : .other
         case .zeroOrOne: number < 2 ? .one : .other
         case .hebrew: number == 1 ? .one : number == 2 ? .two : .other
-        case .icelandic: tens == 1 && hundreds != 11 ? .one : .other
+        case .icelandic: last == 1 && lastTwo != 11 ? .one : .other
         case .czech: number == 1 ? .one : (2...4).contains(number) ? .few : .other
-        case .romanian: number == 1 ? .one : number == 0 || (1...19).contains(hundreds) ? .few : .other
+        case .romanian: number == 1 ? .one : number == 0 || (1...19).contains(lastTwo) ? .few : .other
         case .latvian:
-            tens == 0 || (11...19).contains(hundreds) ? .zero : tens == 1 ? .one : .other
+            last == 0 || (11...19).contains(lastTwo) ? .zero : last == 1 ? .one : .other
         case .lithuanian:
-            (11...19).contains(hundreds) ? .other : tens == 1 ? .one : (2...9).contains(tens) ? .few : .other
+            (11...19).contains(lastTwo) ? .other : last == 1 ? .one : (2...9).contains(last) ? .few : .other
         case .polish:
-            number == 1 ? .one : (2...4).contains(tens) && !(12...14).contains(hundreds) ? .few : .many
-        case .russian: Self.eastSlavic(tens, hundreds) ?? .many
-        case .serbian: Self.eastSlavic(tens, hundreds) ?? .other
+            number == 1 ? .one : (2...4).contains(last) && !(12...14).contains(lastTwo) ? .few : .many
+        case .russian: Self.eastSlavic(last, lastTwo) ?? .many
+        case .serbian: Self.eastSlavic(last, lastTwo) ?? .other
         case .slovenian:
-            hundreds == 1 ? .one : hundreds == 2 ? .two : (3...4).contains(hundreds) ? .few : .other
+            lastTwo == 1 ? .one : lastTwo == 2 ? .two : (3...4).contains(lastTwo) ? .few : .other
         case .arabic:
             switch number {
             case 0: .zero
             case 1: .one
             case 2: .two
-            default: (3...10).contains(hundreds) ? .few : (11...99).contains(hundreds) ? .many : .other
+            default: (3...10).contains(lastTwo) ? .few : (11...99).contains(lastTwo) ? .many : .other
             }
         }
     }
 
-    private static func eastSlavic(_ tens: UInt, _ hundreds: UInt) -> PluralForm? {
-        if tens == 1, hundreds != 11 { return .one }
-        return (2...4).contains(tens) && !(12...14).contains(hundreds) ? .few : nil
+    private static func eastSlavic(_ last: UInt, _ lastTwo: UInt) -> PluralForm? {
+        if last == 1, lastTwo != 11 { return .one }
+        return (2...4).contains(last) && !(12...14).contains(lastTwo) ? .few : nil
     }
 }

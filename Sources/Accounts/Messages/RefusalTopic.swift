@@ -8,7 +8,7 @@ package enum RefusalTopic: String, CaseIterable, Sendable {
     /// The password that an account has, in contrast to a new password.
     case presentPassword = "present-password"
     case photo = "image"
-    /// A phone number outside Korea.
+    /// A phone number in a field whose region is not Korea.
     case internationalPhone = "international-phone"
     /// An e-mail address or a username.
     case identifier
@@ -16,8 +16,8 @@ package enum RefusalTopic: String, CaseIterable, Sendable {
     /// Any other answer. The message about a missing answer shows the label of the field, if there is one.
     case other
 
-    /// The keys in a file of texts under which a message is looked up, in this order. If none of them has a message,
-    /// the message for ``other`` is used.
+    /// The keys in a file of texts under which ``Messages/message(for:about:label:)`` looks for the message, in this
+    /// order, before it looks under `other`.
     var names: [String] {
         switch self {
         case .other: []

@@ -36,7 +36,7 @@ struct TextRule: Sendable {
         }
     )
 
-    /// The messages about a refusal that depend on its parameters.
+    /// The rules of the messages about a refusal that depend on its parameters, or on the label of its field.
     private static func special(_ code: Refusal.Code) -> [RefusalVariant: TextRule] {
         switch code {
         case .required: [.labelled: TextRule(required: ["label"])]
@@ -55,6 +55,7 @@ struct TextRule: Sendable {
         }
     }
 
+    /// The rule of a text that may name the service.
     private static let named = TextRule(optional: ["service"])
 
     private static let pages: [String: TextRule] = [
@@ -103,7 +104,8 @@ struct TextRule: Sendable {
     }()
 }
 
-/// A message about a refusal that depends on its parameters, in a file of texts.
+/// A message about a refusal that depends on its parameters, or on the label of its field. The raw value is its key in
+/// a file of texts.
 enum RefusalVariant: String, Sendable {
     case labelled, final
     case withNumber = "with-number"

@@ -1,4 +1,5 @@
-/// A text with placeholders, such as `Use at least {min} characters.`, split at the placeholders when the file is read.
+/// A text with placeholders, such as `Use at least {min} characters.`, in each of its plural forms. It is split at the
+/// placeholders when the file is read.
 struct TextTemplate: Sendable {
     private let forms: [PluralForm: [Piece]]
 
@@ -13,7 +14,7 @@ struct TextTemplate: Sendable {
         case brace
     }
 
-    /// - Parameter texts: a text for each plural form. It must contain a text for `other`.
+    /// - Parameter texts: the texts of the plural forms. `other` must be among them.
     init(_ texts: [PluralForm: String]) throws(Flaw) {
         var forms: [PluralForm: [Piece]] = [:]
         for (form, text) in texts { forms[form] = try Self.pieces(of: text) }

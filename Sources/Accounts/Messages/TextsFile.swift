@@ -2,7 +2,7 @@
 package struct TextsFile: Sendable {
     /// The built-in languages, then those that the file adds, in the order of the file.
     package let languages: [Language]
-    /// For each language that the file adds, the paths of the texts that remain in English.
+    /// For each language that the file adds, the paths of the English texts that it lacks.
     package let missing: [(language: Language, paths: [String])]
     /// The number of texts in the file.
     package let count: Int

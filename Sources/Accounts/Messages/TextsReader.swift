@@ -37,8 +37,9 @@ struct TextsReader {
         return mistakes.isEmpty ? languages : nil
     }
 
-    /// Whether the text is a language of two or three letters, and optionally a script, a region and variants (RFC 5646
-    /// §2.1). Upper and lower case must be as RFC 5646 recommends, because stored tags are compared exactly.
+    /// Whether the text is a tag (RFC 5646 §2.1) of a language of two or three letters and, optionally, a script, a
+    /// region, and variants of at least five characters. Upper and lower case must be as RFC 5646 recommends, because
+    /// stored tags are compared exactly.
     private static func isTag(_ tag: String) -> Bool {
         tag.utf8.count <= 35
             && tag.wholeMatch(of: /[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?(-[a-z0-9]{5,8})*/) != nil
@@ -70,7 +71,7 @@ struct TextsReader {
         if let date, date.placeholders[.other]?.contains("month_name") == true,
             texts.months ?? earlier?.months == nil, mistakes.count == mistakesBefore
         {
-            mistakes.append(entry.error("\"months\" is missing, because \"date\" has {month_name}", at: "date"))
+            mistakes.append(entry.error("\"months\" is missing, but \"date\" has {month_name}", at: "date"))
         }
         return texts
     }
@@ -98,7 +99,7 @@ struct TextsReader {
             let text = key.scalar?.string ?? ""
             let allowsLineBreaks = text.contains("\n")
             guard let translation = Self.text(value, allowsLineBreaks: allowsLineBreaks) else {
-                let kind = Self.kindOfText(allowsLineBreaks: allowsLineBreaks)
+                let kind = Self.validText(allowsLineBreaks: allowsLineBreaks)
                 mistakes.append(error("the translation of \"\(text)\" must be \(kind)", at: key))
                 continue
             }
@@ -156,7 +157,7 @@ struct TextsReader {
     ) -> TextTemplate? {
         let before = mistakes.count
         var forms: [PluralForm: (text: String, key: Node)] = [:]
-        if let counted = rule.counted, case .mapping(let mapping) = node {
+        if rule.counted != nil, case .mapping(let mapping) = node {
             for (formKey, value) in mapping {
                 let name = formKey.scalar?.string ?? ""
                 guard let form = PluralForm(rawValue: name), plurals.forms.contains(form) else {
@@ -168,7 +169,7 @@ struct TextsReader {
                 if let text = text(value, path, rule, at: formKey) { forms[form] = (text, formKey) }
             }
             if forms[.other] == nil, mistakes.count == before {
-                let reason = "\"\(path)\" needs the plural form \"other\", for every number {\(counted)}"
+                let reason = "\"\(path)\" needs the plural form \"other\", for numbers without a form of their own"
                 mistakes.append(error(reason, at: key))
             }
         } else if let text = text(node, path, rule, at: key) {
@@ -193,8 +194,8 @@ struct TextsReader {
         _ form: PluralForm,
         at node: Node
     ) {
-        let isDate = path == "date" && placeholders.isDisjoint(with: ["month", "month_name"])
-        for name in rule.required + (isDate ? ["month"] : []) where !placeholders.contains(name) {
+        let lacksMonth = path == "date" && placeholders.isDisjoint(with: ["month", "month_name"])
+        for name in rule.required + (lacksMonth ? ["month"] : []) where !placeholders.contains(name) {
             // Only the form `other` must show the number: another form may be for a single number.
             if form != .other, name == rule.counted { continue }
             mistakes.append(error("\"\(path)\" must have the placeholder {\(name)}", at: node))
@@ -212,12 +213,13 @@ struct TextsReader {
     /// Returns the text of the node. If the node is not a valid text, adds a mistake and returns nil.
     private mutating func text(_ node: Node, _ path: String, _ rule: TextRule, at key: Node) -> String? {
         if let text = Self.text(node, allowsLineBreaks: rule.allowsLineBreaks) { return text }
-        let kind = Self.kindOfText(allowsLineBreaks: rule.allowsLineBreaks)
+        let kind = Self.validText(allowsLineBreaks: rule.allowsLineBreaks)
         mistakes.append(error("\"\(path)\" must be \(kind)", at: key))
         return nil
     }
 
-    private static func kindOfText(allowsLineBreaks: Bool) -> String {
+    /// The part of an error that says what a valid text is.
+    private static func validText(allowsLineBreaks: Bool) -> String {
         "a non-empty text\(allowsLineBreaks ? "" : " in one line"), without control characters"
     }
 

@@ -1,4 +1,5 @@
-/// A fixed text of the pages. Templates refer to it by name, such as `{{words.next}}`. The raw value is its position.
+/// A fixed text of the pages. Templates refer to it by name, such as `{{words.next}}`. The raw value is its place
+/// in the array in which ``Messages`` keeps the words.
 package enum Word: Int, CaseIterable, Sendable {
     // Between steps.
     case begin, next, back, cancel, skip, change, keep, optional, language, steps
@@ -12,7 +13,7 @@ package enum Word: Int, CaseIterable, Sendable {
     // The authenticator. `{left}` is a number of seconds.
     case openApp, secretKey, nextCodeIn, recoveryTitle, recoveryText, copy, copied, download, print, keptThem,
         keptIt
-    // The end.
+    // The end of a sign-up.
     case review, reviewText, missing, commit, done, doneText
     case giveUp, giveUpText, giveUpNow, keepGoing, goOn, goToSignup
     case handOff, mailLink, handOffCode, handOffCodeText, noLink, handOffReplaces, handOffText, handedOff, handedOffText

@@ -267,7 +267,7 @@ struct TextsFileTests {
             ),
             (
                 "languages:\n  en:\n    times:\n      days: {one: a}",
-                "\"times.days\" needs the plural form \"other\", for every number {number}", 4
+                "\"times.days\" needs the plural form \"other\", for numbers without a form of their own", 4
             ),
             (
                 "languages:\n  en:\n    times:\n      days: {one: a, other: b}",
@@ -285,7 +285,7 @@ struct TextsFileTests {
             ("languages:\n  en:\n    months: [a, b]", "\"months\" must be a list of 12 names", 3),
             (
                 "languages:\n  ko:\n    date: '{month_name} {day} {year}'",
-                "\"months\" is missing, because \"date\" has {month_name}", 3
+                "\"months\" is missing, but \"date\" has {month_name}", 3
             ),
         ] as [(String, String, Int?)]
     )
