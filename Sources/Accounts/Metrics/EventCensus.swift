@@ -1,6 +1,7 @@
 extension Database {
-    /// The maximum number of rows that one count reads. `waiting` is for the waiting events of one application.
-    /// `others` is for the failed events of all applications together, and for the logouts of all of them.
+    /// The maximum number of rows that one count reads. `waiting` is for the waiting events of one application; the age
+    /// is that of the oldest event that was counted. `others` is for the failed events of all applications together,
+    /// and for the logouts of all of them.
     private static let maximumCounted = (waiting: 10_000, others: 100_000)
 
     /// Gauges of the events and logouts that applications have not received, by application. An application without a
@@ -86,10 +87,10 @@ private struct EventCensus {
 
     var families: [Family] {
         let all = [
-            ("accounts_events_waiting", "Events that the webhook has not received yet, counted up to 10000.", waiting),
+            ("accounts_events_waiting", "Events that wait for delivery to the webhook, counted up to 10000.", waiting),
             ("accounts_events_waiting_seconds", "Age of the oldest waiting event.", age),
             ("accounts_events_overdue_seconds", "Time since the first waiting event became due.", overdue),
-            ("accounts_events_failed", "Events whose final attempt has failed.", failed),
+            ("accounts_events_failed", "Events that were given up after the last attempt.", failed),
             ("accounts_webhook_off", "1 if the webhook has answered 410 and gets no events, otherwise 0.", off),
             ("accounts_logouts_waiting", "Logouts that the application has not received yet.", logouts),
         ]

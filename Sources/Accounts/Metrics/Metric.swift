@@ -1,5 +1,4 @@
-/// A metric that can return its values in the form that Prometheus reads. ``Metrics`` lists the counters and
-/// histograms.
+/// A counter or a histogram, which keeps its values. ``Metrics`` lists them. A gauge is only a ``Family``.
 protocol Metric: Sendable {
     var family: Family { get }
 }

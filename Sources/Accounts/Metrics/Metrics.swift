@@ -13,7 +13,7 @@ package final class Metrics: Sendable {
     )
     let groups = Histogram(
         "accounts_lane_group_size",
-        "Jobs (single statements or transactions) that shared one round trip to PostgreSQL.",
+        "Single statements and transactions that shared one round trip to PostgreSQL.",
         labels: ["lane"],
         bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256]
     )
@@ -25,18 +25,14 @@ package final class Metrics: Sendable {
     let hashes = Histogram("accounts_hash_duration_seconds", "Time of one password on a worker, without its wait.")
     let hashesRefused = Counter(
         "accounts_hash_refused_total",
-        """
-        Passwords refused because the queue was full, the wait too long, another network needed the place, or the \
-        request reached its deadline.
-        """
+        "Passwords refused because the queue was full, the wait too long, another network needed the place, "
+            + "or the request reached its deadline."
     )
     let images = Histogram("accounts_image_duration_seconds", "Time of one image in its process, without its wait.")
     let imagesRefused = Counter(
         "accounts_image_refused_total",
-        """
-        Images refused because the queue was full, the wait too long, another network needed the place, or the \
-        request reached its deadline.
-        """
+        "Images refused because the queue was full, the wait too long, another network needed the place, "
+            + "or the request reached its deadline."
     )
     let mails = Counter(
         "accounts_mail_attempts_total",
@@ -64,14 +60,15 @@ package final class Metrics: Sendable {
     )
     let signIns = Counter(
         "accounts_sign_ins_total",
-        "Attempts to sign in with a password; `uncheckable` ones have a hash that this server cannot check.",
+        "Attempts to sign in with a password. `uncheckable` ones, which also include confirmations, have a hash that "
+            + "this server cannot check.",
         labels: ["outcome"],
         from: [["code-required"], ["failed"], ["succeeded"], ["uncheckable"]]
     )
     let erased = Counter("accounts_reaper_erased_total", "Erased drafts, rows and partitions.", labels: ["what"])
     let failures = Counter(
         "accounts_upkeep_failures_total",
-        "Failed runs of background work because the database refused it or was unavailable.",
+        "Runs of background work that failed because the database refused it or was unavailable.",
         labels: ["what"],
         from: [["events"], ["funnel"], ["imported"], ["outbox"], ["partitions"], ["reaper"]]
     )

@@ -133,10 +133,10 @@ extension Monitor: Service {
 }
 
 extension Signups {
-    /// The maximum number of rows that are counted. A gauge with this value means that there may be more.
+    /// The maximum number of rows that a query reads. If it reads as many, there may be more, and older ones.
     private static let maximumCounted = 100_000
 
-    /// Gauges of the rows in the database, counted up to ``maximumCounted``.
+    /// Gauges of the unfinished drafts and of the mail in the database.
     fileprivate func census() async throws(DatabaseError) -> [Family] {
         let rows = try await database.transaction(
             "SET LOCAL statement_timeout = '3s'",
@@ -189,9 +189,9 @@ extension Signups {
         """
     }
 
-    /// Reads drafts that are older than the idle time of a sign-up, and the younger drafts of other flows, such as
-    /// recoveries. A younger draft of a sign-up cannot have expired, but a younger draft of another flow may have
-    /// expired (``DraftExpiry/ofChange``).
+    /// Reads drafts that are older than the idle time of a sign-up, and younger ones of recoveries and changes of
+    /// address. A younger draft of a sign-up cannot have expired, but a younger one of these may have
+    /// (``DraftExpiry/ofChange``). Each of the two parts reads at most ``maximumCounted`` rows.
     private var countOverdueDrafts: SQL {
         """
         SELECT count(*), coalesce(extract(epoch FROM now() - min(deadline)), 0)::bigint
@@ -206,7 +206,7 @@ extension Signups {
         """
     }
 
-    /// The lowest id of a draft that is younger than the idle time of a sign-up.
+    /// The lowest id that a draft younger than the idle time of a sign-up can have.
     private var firstYoungID: SQL { "draft_id_floor(now() - make_interval(secs => \(flow.expiry.idle.seconds)))" }
 
     private var countWaitingMails: SQL {

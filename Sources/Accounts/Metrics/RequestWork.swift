@@ -8,7 +8,8 @@ package final class RequestWork: Sendable {
     @TaskLocal package static var current: RequestWork?
 
     package struct Totals: Sendable {
-        /// The number of transactions and single statements, each of which takes one round trip to PostgreSQL.
+        /// The number of transactions and single statements. Each takes one round trip to PostgreSQL, unless it is
+        /// repeated.
         package fileprivate(set) var roundTrips = 0
         /// The time of the round trips, with the wait for a connection.
         package fileprivate(set) var database = Duration.zero
