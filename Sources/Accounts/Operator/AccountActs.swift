@@ -1,8 +1,8 @@
 package import Foundation
 
 extension Operator {
-    /// Disables an account, so that its person cannot sign in. Ends its sessions, its unfinished sign-ins, and the
-    /// recoveries and changes of address that have begun.
+    /// Disables an account, so that its person cannot sign in. Ends its sessions and its unfinished sign-ins. Its
+    /// recoveries and changes of address that have begun cannot be committed any more.
     ///
     /// - Returns: whether the account was enabled before; nil if it does not exist.
     package func disable(_ id: ID<Account>) async throws(DatabaseError) -> Bool? {

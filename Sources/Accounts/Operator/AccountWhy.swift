@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A fact about an account that can help a person who cannot sign in to it.
+/// A fact about an account that helps an operator if the person of the account cannot sign in.
 package enum SignInFinding: Sendable {
     /// An operator has disabled the account.
     case disabled(since: Date)
@@ -21,10 +21,10 @@ package enum SignInFinding: Sendable {
     case secondFactor(recoveryCodes: Int)
     /// The account has moved to another address. The reader of the old address can restore it until that time.
     case addressLeft(at: Date, restorableUntil: Date)
-    /// Mails to the address of the account were not delivered at the first attempt, or have waited for over a minute.
+    /// Mails to the address of the account wait with an error, such as that of a failed attempt, or for over a minute.
     case mailWaits(count: Int, since: Date, lastError: String?)
     /// Mails about the account, or of unfinished drafts with its address, are dead: the mail server has refused them
-    /// for good, the final attempt has failed, or they came too late.
+    /// for good, the final attempt has failed, or they expired before delivery.
     case mailDead(count: Int, at: Date, lastError: String)
     /// The person is signed in somewhere.
     case signedIn(sessions: Int, lastUsedAt: Date)
@@ -169,8 +169,8 @@ extension Operator {
             failures[subject] = (count, until)
         }
         return counts.compactMap { guess, count in
-            let exceeded = count.subjects.compactMap { failures[$0] }.filter { $0.count >= count.maximum }
-            return exceeded.map(\.until).max().map { .guessed(guess, until: $0) }
+            let reached = count.subjects.compactMap { failures[$0] }.filter { $0.count >= count.maximum }
+            return reached.map(\.until).max().map { .guessed(guess, until: $0) }
         }
     }
 
@@ -178,8 +178,9 @@ extension Operator {
         signups.failureCounts(factor, subject, nil).ofStrangers
     }
 
-    /// Returns a finding about the mails to the address that wait after a failed attempt or are older than a minute;
-    /// nil if there is no such mail. The error is that of the newest of these mails that has an error.
+    /// Returns a finding about the mails to the address, and the mails with a code to sign in to the account, that wait
+    /// with an error or are older than a minute. Nil if there is no such mail. The error is that of the newest of these
+    /// mails that has an error.
     private func lateMail(
         of account: ID<Account>,
         to address: EmailAddress
@@ -199,8 +200,8 @@ extension Operator {
         return since.map { .mailWaits(count: count, since: $0, lastError: lastError) }
     }
 
-    /// Returns a finding about dead mails: mails about the account that were created after its latest change of
-    /// address, and mails of unfinished drafts with this address. Nil if there is no such mail.
+    /// Returns a finding about dead mails: mails about the account since its latest change of address, except those to
+    /// an address that it has left, and mails of unfinished drafts with this address. Nil if there is no such mail.
     private func deadMail(
         about account: ID<Account>,
         to address: EmailAddress
