@@ -209,7 +209,7 @@ extension Operator {
         let (count, at, lastError) = try await database.read(
             """
             SELECT count(*), max(finished_at), (array_agg(last_error ORDER BY finished_at DESC))[1] FROM outbox
-             WHERE state = 'dead' AND last_error IS NOT NULL
+             WHERE state = 'dead' AND last_error IS NOT NULL AND template <> 'withheld'
                AND (account = \(account) AND template NOT IN (\(AddressChange.template), \(AccountNotice.addressWithdrawn.rawValue))
                     AND created_at > coalesce((SELECT max(changed_at) FROM address_changes WHERE account = \(account)), '-infinity')
                     OR draft IN (SELECT id FROM drafts WHERE account_id IS NULL

@@ -250,8 +250,10 @@ struct AccountWhyTests {
         }
     }
 
-    @Test(arguments: ["address-left", "address-withdrawn"])
-    func `a dead mail to another address of the account is no obstacle`(template: String) async throws {
+    @Test(arguments: ["address-left", "address-withdrawn", "withheld"])
+    func `a dead mail to another address of the account, or one that was withheld, is no obstacle`(template: String)
+        async throws
+    {
         try await TestServer.with { site in
             try await site.readyAccount()
             try await site.service.deliver()
