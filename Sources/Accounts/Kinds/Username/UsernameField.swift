@@ -48,8 +48,9 @@ package struct UsernameField: FieldKind {
         ["type": "string", "minLength": 3, "maxLength": 30, "pattern": .string("^\(Self.pattern)$")]
     }
 
-    /// A regular expression for the whole name. It does not check the length.
-    private static let pattern = "[A-Za-z](?:[._-]?[A-Za-z0-9])*[._-]?"
+    /// A regular expression for the whole name. It does not check the length. The hyphen is escaped, because browsers
+    /// compile the attribute `pattern` with the flag `v`, which forbids it otherwise.
+    private static let pattern = #"[A-Za-z](?:[._\-]?[A-Za-z0-9])*[._\-]?"#
 
     private static let marks = Set("._-".utf8)
 

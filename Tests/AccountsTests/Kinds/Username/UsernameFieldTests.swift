@@ -68,7 +68,9 @@ struct UsernameFieldTests {
     @Test func `the published pattern accepts the same names as the service`() throws {
         let rules = username.field.kind.rules(in: .english)
         #expect(rules.map(\.name) == ["min", "max", "pattern"] && rules[0].value == 3 && rules[1].value == 30)
-        let pattern = try Regex(#require(rules[2].value.string))
+        let text = try #require(rules[2].value.string)
+        #expect(!text.contains("_-]"), "browsers compile a pattern with the flag v, which forbids this hyphen")
+        let pattern = try Regex(text)
         var chance = SeededChance(seed: 1)
         var accepted = 0
         for _ in 0..<2000 {
