@@ -38,11 +38,13 @@ struct TextsReader {
     }
 
     /// Whether the text is a tag (RFC 5646 §2.1) of a language of two or three letters and, optionally, a script, a
-    /// region, and variants of at least five characters. Upper and lower case must be as RFC 5646 recommends, because
+    /// region, and variants. Upper and lower case must be as RFC 5646 recommends, because
     /// stored tags are compared exactly.
     private static func isTag(_ tag: String) -> Bool {
         tag.utf8.count <= 35
-            && tag.wholeMatch(of: /[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?(-[a-z0-9]{5,8})*/) != nil
+            && tag.wholeMatch(
+                of: /[a-z]{2,3}(-[A-Z][a-z]{3})?(-([A-Z]{2}|[0-9]{3}))?(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*/
+            ) != nil
     }
 
     private mutating func language(_ tag: String, _ node: Node, at key: Node) -> LanguageTexts {

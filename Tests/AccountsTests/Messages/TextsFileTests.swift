@@ -112,6 +112,8 @@ struct TextsFileTests {
             file: "texts.yaml"
         )
         #expect(file.languages.map(\.tag) == ["en", "ko", "ar"] && file.count == 4)
+        let german = "languages:\n  de-1996: {name: Deutsch}"
+        #expect(try TextsFile(german, file: "texts.yaml").languages.map(\.tag) == ["en", "ko", "de-1996"])
         let arabic = try #require(file.languages["ar"])
         #expect(arabic.isRightToLeft && arabic.nativeName == "العربية")
         #expect(arabic.messages.text(.next) == "التالي" && arabic.messages.text(.back) == "Return")
