@@ -4,9 +4,9 @@ package import Foundation
 package struct EventRow: Sendable {
     package let event: AccountEvent
     /// The delivery to one application; nil if all applications that want the event have received it.
-    package let waiting: Waiting?
+    package let delivery: Delivery?
 
-    package struct Waiting: Sendable {
+    package struct Delivery: Sendable {
         package let application: String
         /// `waiting` for the next attempt, or `failed` after the final attempt.
         package let state: String
@@ -76,7 +76,7 @@ extension Operator {
         return try ListPage(
             rows,
             limit: limit,
-            cursor: { EventRowCursor($0.event.id, $0.waiting?.application).description }
+            cursor: { EventRowCursor($0.event.id, $0.delivery?.application).description }
         ) { columns throws(DatabaseError) in try EventRow(&columns) }
     }
 }
@@ -91,10 +91,10 @@ extension EventRow {
         let (attempts, dueAt): (Int?, Date?) = (try columns.next(), try columns.next())
         let lastError: String? = try columns.next()
         guard let application, let state, let attempts, let dueAt else {
-            waiting = nil
+            delivery = nil
             return
         }
-        waiting = Waiting(
+        delivery = Delivery(
             application: application,
             state: state,
             attempts: attempts,

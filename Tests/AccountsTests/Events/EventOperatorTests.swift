@@ -26,8 +26,8 @@ struct EventOperatorTests {
                 """
             )
             let failed = try await mina.events(isUndelivered: true, limit: 10).items
-            #expect(failed.map { $0.waiting?.state } == ["failed", "failed"])
-            #expect(failed.map { $0.waiting?.lastError } == ["answered 500", "answered 500"])
+            #expect(failed.map { $0.delivery?.state } == ["failed", "failed"])
+            #expect(failed.map { $0.delivery?.lastError } == ["answered 500", "answered 500"])
             let count1 = try await mina.retryEvents(of: "blog")
             #expect(count1 == nil)
             let count2 = try await mina.retryEvents(of: "shop")
@@ -95,7 +95,7 @@ struct EventOperatorTests {
             for _ in 1...3 { try session.run("SELECT write_event(gen_random_uuid(), 'account.updated')") }
             try session.run("DELETE FROM deliveries")
             let delivered = try await mina.events(isUndelivered: false, limit: 10).items
-            #expect(delivered.count == 3 && delivered.allSatisfy { $0.waiting == nil })
+            #expect(delivered.count == 3 && delivered.allSatisfy { $0.delivery == nil })
             let undelivered = try await mina.events(isUndelivered: true, limit: 10).items
             #expect(undelivered.isEmpty)
             let count3 = try await mina.replayEvents(of: "shop", since: Date() + 3600)

@@ -47,10 +47,10 @@ extension EventRow {
             [
                 .init("ID") { .init(id: $0.event.id) }, .text("TYPE", \.event.type),
                 .init("ACCOUNT") { .init(id: $0.event.account) }, .text("SEQUENCE", \.event.sequence.description),
-                .time("CREATED", \.event.createdAt), .text("APPLICATION", \.waiting?.application),
+                .time("CREATED", \.event.createdAt), .text("APPLICATION", \.delivery?.application),
                 .init("STATE") { .init($0.state, $0.state == "failed" ? .red : .plain) },
-                .text("ATTEMPTS", \.waiting?.attempts.description), .time("DUE", \.nextAttempt),
-                .text("LAST ERROR", \.waiting?.lastError),
+                .text("ATTEMPTS", \.delivery?.attempts.description), .time("DUE", \.nextAttempt),
+                .text("LAST ERROR", \.delivery?.lastError),
             ],
             omittingIfNarrow: ["SEQUENCE", "ATTEMPTS", "CREATED", "ACCOUNT", "DUE"],
             fields: AccountEvent.fields.map { field in .init(field.name) { field.value($0.event) } } + deliveryFields
@@ -59,16 +59,16 @@ extension EventRow {
 
     private static var deliveryFields: [ListField<EventRow>] {
         [
-            .text("application", \.waiting?.application), .text("state", \.state),
-            .integer("attempts", \.waiting?.attempts), .time("due_at", \.waiting?.dueAt),
-            .text("last_error", \.waiting?.lastError),
+            .text("application", \.delivery?.application), .text("state", \.state),
+            .integer("attempts", \.delivery?.attempts), .time("due_at", \.delivery?.dueAt),
+            .text("last_error", \.delivery?.lastError),
         ]
     }
 
-    private var state: String { waiting?.state ?? "delivered" }
+    private var state: String { delivery?.state ?? "delivered" }
 
     /// The time of the next attempt; nil if there is none.
-    private var nextAttempt: Date? { state == "waiting" ? waiting?.dueAt : nil }
+    private var nextAttempt: Date? { state == "waiting" ? delivery?.dueAt : nil }
 }
 
 extension AccountEvent {
