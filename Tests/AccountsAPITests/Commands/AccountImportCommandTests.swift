@@ -27,7 +27,7 @@ struct AccountImportCommandTests {
             #expect(
                 first.errorOutput == """
                     line 4: email: bad_format, created_at: required
-                    line 5: the line is not JSON: unexpected byte at byte 1
+                    line 5: the line cannot be read as JSON: unexpected byte at byte 1
 
                     """
             )
@@ -38,7 +38,7 @@ struct AccountImportCommandTests {
             #expect(
                 report["refused"] == [
                     ["line": 4, "reasons": ["email: bad_format", "created_at: required"]],
-                    ["line": 5, "reasons": ["the line is not JSON: unexpected byte at byte 1"]],
+                    ["line": 5, "reasons": ["the line cannot be read as JSON: unexpected byte at byte 1"]],
                 ]
             )
         }

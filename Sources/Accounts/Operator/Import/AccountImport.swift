@@ -7,30 +7,31 @@ package struct AccountImport: Sendable {
     /// The result of the import of one line.
     package enum Outcome: Sendable, Equatable {
         case imported
-        /// The account exists already, from an earlier import or an earlier line.
+        /// The account exists already, or an earlier line of the same call is about the same account.
         case present
         /// The reasons why the line is invalid, or why its account cannot be created. They contain no values of the
         /// line.
         case refused([String])
     }
 
-    private let worker: Operator
+    private let admin: Operator
     private let isTrial: Bool
 
     /// - Parameters:
-    ///   - worker: the operator who imports.
+    ///   - admin: the operator who imports.
     ///   - isTrial: whether lines are only checked: nothing is written, and no password is hashed.
-    package init(by worker: Operator, isTrial: Bool) {
-        (self.worker, self.isTrial) = (worker, isTrial)
+    package init(by admin: Operator, isTrial: Bool) {
+        (self.admin, self.isTrial) = (admin, isTrial)
     }
 
     /// Returns why the keys of this command do not fit the database; nil if they fit. With the wrong keys, no server
     /// could check the imported passwords.
     package func keyMismatch() async throws(DatabaseError) -> KeyMismatch? {
-        try await worker.signups.keys.mismatch(withServersOf: worker.database)
+        try await admin.signups.keys.mismatch(withServersOf: admin.database)
     }
 
-    /// Imports some lines in one transaction, and writes an audit record for each new account.
+    /// Imports the lines in one transaction, and writes an audit record for each new account. In a trial, only checks
+    /// the lines.
     ///
     /// - Returns: an outcome for each line, in the order of the lines.
     package func run(_ lines: [[UInt8]]) async throws(ImportError) -> [Outcome] {
@@ -38,11 +39,11 @@ package struct AccountImport: Sendable {
         var accounts: [(line: Int, account: ImportedAccount)] = []
         var ids: Set<ID<Account>> = []
         let now = try await converting(to: ImportError.database) { () throws(DatabaseError) in
-            try await worker.database.read("SELECT now()").only.decode(Date.self)
+            try await admin.database.read("SELECT now()").only.decode(Date.self)
         }
         for line in lines {
             do throws(ImportRefusals) {
-                let account = try ImportedAccount(line, in: worker.flow, at: now)
+                let account = try ImportedAccount(line, in: admin.flow, at: now)
                 let isFirst = ids.insert(account.id).inserted
                 if isFirst { accounts.append((outcomes.count, account)) }
                 outcomes.append(isFirst ? .imported : .present)
@@ -77,9 +78,9 @@ package struct AccountImport: Sendable {
     }
 
     /// Returns the entries for ``create(_:)`` in the order of the accounts. Hashes the imported hashes with Argon2id,
-    /// on all workers at the same time.
+    /// on all workers of the hashing pool at the same time.
     private func hashed(_ accounts: [ImportedAccount]) async throws(ImportError) -> [JSON] {
-        let signups = worker.signups
+        let signups = admin.signups
         do {
             let entries = try await withThrowingTaskGroup { group in
                 for (index, account) in accounts.enumerated() {
@@ -100,7 +101,7 @@ package struct AccountImport: Sendable {
     private func create(_ entries: [JSON]) async throws(ImportError) -> [ID<Account>: Outcome] {
         try await outcomes(
             """
-            SELECT id, outcome FROM import_accounts(\(JSON.array(entries).text)::jsonb, \(worker.author))
+            SELECT id, outcome FROM import_accounts(\(JSON.array(entries).text)::jsonb, \(admin.author))
              WHERE outcome <> 'imported'
             """
         )
@@ -109,7 +110,7 @@ package struct AccountImport: Sendable {
     private func outcomes(_ statement: SQL) async throws(ImportError) -> [ID<Account>: Outcome] {
         try await converting(to: ImportError.database) { () throws(DatabaseError) in
             var outcomes: [ID<Account>: Outcome] = [:]
-            for row in try await worker.database.transaction(statement)[0] {
+            for row in try await admin.database.transaction(statement)[0] {
                 let (id, outcome) = try row.decode(ID<Account>.self, String.self)
                 outcomes[id] = outcome == "present" ? .present : .refused(["\(outcome): taken"])
             }

@@ -31,7 +31,7 @@ struct ImportedAccount: Sendable {
         do throws(MalformedBody) {
             json = try JSON.read(line)
         } catch {
-            throw ImportRefusals(["the line is not JSON: \(error)"])
+            throw ImportRefusals(["the line cannot be read as JSON: \(error)"])
         }
         guard case .object(let members) = json else { throw ImportRefusals(["the line is not a JSON object"]) }
         var reader = Reader(members: members, flow: flow, now: now)
@@ -48,9 +48,9 @@ struct ImportedAccount: Sendable {
         id = ID(at: createdAt, from: SHA256.hash(data: Data("import \(email ?? "") \(username ?? "")".utf8)))
     }
 
-    /// The account as JSON for the SQL function `import_accounts`.
+    /// The account as JSON, as the SQL function `import_accounts` takes it.
     ///
-    /// - Parameter password: nil if the account has no password.
+    /// - Parameter password: the password to store; nil if the account has none, or if it is only looked up.
     func entry(_ password: StoredPassword?) -> JSON {
         [
             "id": .string("\(id)"), "email": email.map(JSON.string) ?? .null, "is_proved": .bool(isProved),
@@ -97,7 +97,7 @@ private struct Reader {
         reasons.append("\(member): \(reason)")
     }
 
-    /// Returns the value. Throws if a member was invalid.
+    /// Returns the value, or throws the collected reasons, if there are any.
     func end<Value>(_ value: Value) throws(ImportRefusals) -> Value {
         if !reasons.isEmpty { throw ImportRefusals(reasons) }
         return value
@@ -128,8 +128,7 @@ private struct Reader {
         }
     }
 
-    /// The canonical form of the identifier of that kind; nil if the line has no such identifier, or if the identifier
-    /// is invalid.
+    /// The canonical form of the identifier of that kind; nil if the line has no such identifier, or if it is refused.
     mutating func identifier(_ kind: String) -> String? {
         guard let value = member(kind) else { return nil }
         guard let field = flow.fields.first(where: { $0.isIdentifier && type(of: $0.kind).name == kind }) else {
