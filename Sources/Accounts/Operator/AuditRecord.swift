@@ -2,7 +2,7 @@ package import Foundation
 
 /// Selects audit records. A property that is nil does not restrict the selection.
 package struct AuditFilter: Sendable {
-    /// The name that the operator gave.
+    /// The name of the operator.
     package var name: String?
     package var act: Operator.Act?
     /// The id of the draft, account, mail or event, or its first digits.
@@ -37,7 +37,7 @@ package struct AuditFilter: Sendable {
 package struct AuditRecord: Sendable {
     package let number: Int
     package let at: Date
-    /// The name that the operator gave.
+    /// The name that the operator gave, or else the login name of the operator.
     package let name: String
     /// The database role; nil in records that were written before the role was recorded.
     package let role: String?

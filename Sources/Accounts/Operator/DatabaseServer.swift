@@ -9,13 +9,13 @@ package struct DatabaseServer: Sendable {
     package let now: Date
     /// The size of the database in bytes.
     package let size: Int
-    /// The data directory; nil if PostgreSQL runs on another machine, or if the role has no privilege to read this
-    /// setting.
+    /// The data directory. Nil if the two ends of the connection have different addresses, as they have if PostgreSQL
+    /// runs on another machine, or if the role has no privilege to read this setting.
     package let localFolder: String?
 }
 
 extension Database {
-    /// Asks PostgreSQL for these facts. Throws `unavailable` if PostgreSQL does not answer within `time`.
+    /// Asks PostgreSQL for the members of ``DatabaseServer``. Throws `unavailable` if it does not answer within `time`.
     package func server(within time: Duration) async throws(DatabaseError) -> DatabaseServer {
         let query: SQL = """
             SELECT split_part(current_setting('server_version'), ' ', 1), current_user::text, clock_timestamp(),

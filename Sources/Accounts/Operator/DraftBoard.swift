@@ -3,7 +3,7 @@ package struct DraftBoard: Sendable {
     package let columns: [Column]
 
     package struct Column: Sendable {
-        /// The name of a step, or `review`.
+        /// The step at which the drafts are, as in ``DraftSummary/step``.
         package let step: String
         package let count: Int
         /// The newest drafts at this step, newest first.
@@ -14,7 +14,7 @@ package struct DraftBoard: Sendable {
         }
     }
 
-    /// Whether the query reached its limit. If true, the counts may be too low.
+    /// Whether ``Operator/board(cards:limit:)`` has read as many drafts as it may. Then the counts may be too low.
     package let isCut: Bool
 
     package init(columns: [Column], isCut: Bool = false) {
@@ -26,7 +26,7 @@ extension Operator {
     /// Returns the newest drafts that are neither committed nor expired, grouped by step.
     ///
     /// - Parameters:
-    ///   - cards: the maximum number of drafts in each column.
+    ///   - cards: the maximum number of cards in each column. Further drafts are only counted.
     ///   - limit: the maximum number of drafts that are read and counted.
     package func board(cards: Int = 100, limit: Int = 10_000) async throws(DatabaseError) -> DraftBoard {
         let rows = try await database.transaction(

@@ -16,10 +16,10 @@ extension Operator {
     }
 
     /// Deletes all drafts that match the filter and are not committed, in batches, and returns their number. Skips
-    /// drafts that another transaction has locked. Writes an audit record for each deleted draft, but none of a search
-    /// for an address: call ``count(_:)`` first.
+    /// drafts that another transaction has locked. Writes an audit record for each deleted draft.
     ///
-    /// If the filter has an address, also deletes the tickets for this address.
+    /// If the filter has an address, also deletes the tickets for this address. In this case, call ``count(_:)`` first:
+    /// it writes the audit records of the search.
     package func purge(_ filter: DraftFilter) async throws(DatabaseError) -> Int {
         if let email = filter.email { _ = try await database.transaction(signups.eraseTickets(of: email)) }
         var count = 0
@@ -37,7 +37,8 @@ extension Operator {
         }
     }
 
-    /// A statement that deletes drafts. A client that asks for such a draft afterwards gets the reason `expired`.
+    /// A statement that deletes drafts. For at least a day, a client that asks for such a draft gets the reason
+    /// `expired`.
     private func end(where condition: SQL) -> SQL {
         signups.end(
             in: "drafts",

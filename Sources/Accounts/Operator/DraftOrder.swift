@@ -6,11 +6,11 @@ package enum DraftOrder: String, CaseIterable, Sendable {
     case created
     /// The draft that was changed last comes first.
     case updated
-    /// The draft with the earliest end comes first: expired drafts before all others. A committed draft ends when its
-    /// token expires.
+    /// The draft with the earliest end comes first, so expired drafts come before open ones. A committed draft ends
+    /// when its token expires.
     case expires
 
-    /// The order as SQL, over the columns of ``DraftSummary``. No two drafts have the same place in it.
+    /// The order as SQL, over the columns of ``Operator/summary``. No two drafts have the same place in it.
     var columns: SQL {
         switch self {
         // The ids are ordered by time.
@@ -70,6 +70,6 @@ package struct DraftCursor: Sendable, CustomStringConvertible {
 }
 
 extension Date {
-    /// The time in microseconds since 1970, which is the precision of PostgreSQL.
+    /// The number of microseconds since 1970. PostgreSQL stores times with this precision.
     fileprivate var microseconds: Int { Int((timeIntervalSince1970 * 1_000_000).rounded()) }
 }

@@ -32,8 +32,8 @@ package struct Obstacle: Sendable {
         case codeUsedUp
         /// Too many wrong codes: the draft gets no further code, and the person must start again with a new draft.
         case exhausted
-        /// An account has this identifier, or has left it and can still restore it. In a change of address, that may be
-        /// the same account.
+        /// An account has this identifier, or has left it and can still restore it. In a change of address, it may be
+        /// the account whose address the draft changes.
         case taken
         /// The command has no keys to decrypt the values of the draft, so there may be further obstacles.
         case sealed
@@ -42,32 +42,35 @@ package struct Obstacle: Sendable {
 
 extension Operator {
     /// Returns the draft with that id, committed or not, even if its account was erased; nil if there is no such draft.
-    /// If the operator has no keys, the draft is sealed (``Draft/isSealed``). Throws `ended` for an expired draft, and
-    /// `unreadable` if no key decrypts its values.
+    /// If the operator has no keys, a draft that is not committed is sealed (``Draft/isSealed``). Throws `ended` if the
+    /// draft has expired or, for a committed draft, if its token has expired; throws `unreadable` if no key decrypts
+    /// the values of the draft.
     package func draft(_ id: ID<Draft>) async throws(FindError) -> Draft? {
         let row = try await converting(to: FindError.database) { () throws(DatabaseError) in
             try await database.read("SELECT token_hash, flow FROM drafts WHERE id = \(id)").first?
                 .decode([UInt8].self, String.self)
         }
-        guard let (tokenHash, flow) = row else { return nil }
-        return try await following(flow).signups.findEvenIfErased(id, tokenHash: tokenHash)
+        guard let (tokenHash, flowID) = row else { return nil }
+        return try await following(flowID).signups.findEvenIfErased(id, tokenHash: tokenHash)
     }
 
     /// A copy of this operator for the flow of the draft, which may be a recovery or a change of address.
     package func following(_ draft: Draft) -> Operator { following(draft.flow) }
 
-    private func following(_ id: String) -> Operator {
-        let purpose = FlowPurpose(ofFlow: id)
-        let flow = flow.changes.first { $0.purpose == purpose }
-        return Operator(flow.map(signups.following) ?? signups, name: name, host: host, reason: reason)
+    private func following(_ flowID: String) -> Operator {
+        let purpose = FlowPurpose(ofFlow: flowID)
+        let change = flow.changes.first { $0.purpose == purpose }
+        return Operator(change.map(signups.following) ?? signups, name: name, host: host, reason: reason)
     }
 
     package func progress(of draft: Draft) -> SignupProgress { signups.progress(of: draft) }
 
     package var flow: Flow { signups.flow }
 
-    /// Returns all reasons why the draft cannot be committed, in the order of the steps; empty if it can. For a sealed
-    /// draft, returns only the reasons about the codes of its current step, and `sealed`.
+    /// Returns all reasons in the answers and codes of the draft why it cannot be committed, in the order of the steps;
+    /// empty if there are none. Checks neither rate limits nor, for a recovery or a change of address, whether the
+    /// account has changed since. For a sealed draft, returns only the reasons about the codes of its current step,
+    /// and `sealed`.
     package func obstacles(of draft: Draft) async throws(DatabaseError) -> [Obstacle] {
         let context = signups.validationContext(of: draft).validatingAll
         let mails = try await undeliveredCodes(of: draft)
@@ -105,7 +108,8 @@ extension Operator {
         return obstacles + [Obstacle(step: name, field: nil, reason: .sealed)]
     }
 
-    /// Returns the undelivered mails with the current codes of the draft, by the field of the code.
+    /// Returns the undelivered mails with the current codes of the draft, or the notices in place of such mails, by the
+    /// field of the code.
     private func undeliveredCodes(of draft: Draft) async throws(DatabaseError) -> [FieldName: OutboxRow] {
         var fields: [UUID: FieldName] = [:]
         let codes: SQL = "FROM proofs WHERE draft = \(draft.id) AND mail IS NOT NULL"

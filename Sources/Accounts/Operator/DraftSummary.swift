@@ -44,7 +44,8 @@ package struct DraftFilter: Sendable {
 package struct DraftSummary: Sendable {
     package let id: ID<Draft>
     package let state: DraftState
-    /// The first incomplete step, or `review`.
+    /// The next step at the time of the latest change, such as `email`; `review` if only the commit is left, or
+    /// `committed`. A step of a recovery or a change of address begins with the name of that flow: `recovery/code`.
     package let step: String
     /// The masked address; nil if the draft has none or cannot be decrypted.
     package let address: String?
@@ -57,8 +58,8 @@ package struct DraftSummary: Sendable {
     /// Whether the values, with the address, cannot be decrypted.
     package var isSealed = false
 
-    /// The condition that a row of `drafts` needs only its commit. The steps of recoveries and of changes of an address
-    /// are stored with the path of their flow, such as `recovery/review`.
+    /// The condition that a row of `drafts` needs only its commit: its step is `review`, or in another flow than the
+    /// sign-up, for example, `recovery/review`.
     static let isAtReview: SQL = "(step = 'review' OR step LIKE '%/review')"
 }
 
@@ -146,7 +147,7 @@ extension Operator {
             updatedAt: updatedAt,
             expiresAt: expiresAt,
             now: now,
-            // A committed draft has no values.
+            // The commit empties `sealed`, unless the person returns to an application or a page afterwards.
             isSealed: values == nil && !sealed.isEmpty
         )
     }
@@ -169,7 +170,7 @@ extension Operator {
         var all: SQL = "true"
         if let wantedState = filter.state {
             all = "\(all) AND \(state) = \(wantedState.rawValue)"
-            // Lets PostgreSQL use the index, which covers only drafts without an account.
+            // Lets PostgreSQL use the index `drafts_open`, which has only drafts that are not committed.
             if wantedState != .committed { all = "\(all) AND account_id IS NULL" }
         }
         if let step = filter.step { all = "\(all) AND step = \(step)" }

@@ -2,8 +2,8 @@ package import Foundation
 
 extension Operator {
     /// The assignments of an UPDATE that makes a delivery due now, with a full set of attempts. If a server has claimed
-    /// the delivery, the server is making an attempt now. The delivery then becomes due only after that attempt, so
-    /// that the event is not sent twice at the same time.
+    /// the delivery, the server may be making an attempt now. The delivery then becomes due when that attempt fails or
+    /// its claim expires, so that the event is not sent twice at the same time.
     private static let dueAgain: SQL = """
         state = 'waiting', attempts = 0,
         due_at = CASE WHEN deliveries.claim IS NULL THEN now() ELSE greatest(deliveries.due_at, now()) END
@@ -60,9 +60,9 @@ extension Operator {
     }
 
     /// Makes one event that the application has not received due now, with the waiting events of the same account that
-    /// must be delivered before it. Each gets a full set of attempts and an audit record. The later events of the
-    /// account become due, too, because the failed attempts have postponed them. Returns the number of the retried
-    /// events.
+    /// must be delivered before it. Each of these gets a full set of attempts and an audit record. Later waiting events
+    /// of the account become due, too, because the failed attempts have postponed them, and a pause of the webhook
+    /// ends. Returns the number of events that got an audit record.
     package func retryEvent(_ event: ID<AccountEvent>, of application: String) async throws(DatabaseError) -> Int {
         try await database.transaction(
             """
@@ -91,7 +91,7 @@ extension Operator {
     /// audit record. Leaves out types of event that the application does not want. The events keep their ids. Returns
     /// their number; nil if no server has stored an application with that id and a webhook.
     package func replayEvents(of application: String, since time: Date) async throws(DatabaseError) -> Int? {
-        // The floor of a time before 1970 would be above all ids.
+        // For a time before 1970, `draft_id_floor` would return an id above those of all events.
         let seconds = max(0, Int(time.timeIntervalSince1970))
         let rows = try await database.transaction(
             """

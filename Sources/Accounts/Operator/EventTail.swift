@@ -9,8 +9,8 @@ package struct EventTail: Sendable {
     /// even if that call returned no events.
     package private(set) var mayHaveMore = false
 
-    /// Returns the events since the previous call, oldest first, but at most ``Database/maximumEventsInPage``. The next
-    /// call continues after these events.
+    /// Returns the next events, oldest first, but at most ``Database/maximumEventsInPage``. The call after this one
+    /// continues after them.
     package mutating func next() async throws(DatabaseError) -> [AccountEvent] {
         let page = try await database.eventsInList(where: condition, after: cursor, limit: Database.maximumEventsInPage)
         (cursor, mayHaveMore) = (page.next, page.mayHaveMore)

@@ -61,7 +61,7 @@ extension Operator {
         var (refused, reopened): ([String: FlowImpact.Affected], [String: FlowImpact.Affected]) = ([:], [:])
         for row in rows[1] {
             let (id, tokenHash) = try row.decode(ID<Draft>.self, [UInt8].self)
-            // A draft that has ended meanwhile, or that the key ring does not decrypt, is not examined.
+            // A draft that has ended or was committed meanwhile, or that no key decrypts, is not examined.
             guard let draft = try await before.unfinished(id, tokenHash),
                 let changed = try await after.unfinished(id, tokenHash)
             else { continue }

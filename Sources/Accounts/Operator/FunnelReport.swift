@@ -17,8 +17,9 @@ package struct FunnelReport: Sendable {
         package var removed = 0
         /// The error codes of refused answers, the most frequent first.
         package var refusals: [(code: String, count: Int)] = []
-        /// The median time in seconds from the previous change of a draft to the completion of the step; nil if the
-        /// step was never completed. Times of a minute and more were rounded when they were counted.
+        /// The median time in seconds from the previous change of a draft to the completion of the step, and for
+        /// `sign-in` from the creation of the account to the first sign-in; nil if the step was never completed. Times
+        /// of a minute and more were rounded when they were counted.
         package var medianSeconds: Int?
 
         /// The number of sign-ups that completed or skipped the step.

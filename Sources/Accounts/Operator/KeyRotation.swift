@@ -25,11 +25,11 @@ extension Operator {
             if let key = KeyRing.keyID(of: sealed), !ring.hasKey(key) { missingKeys.insert(key) }
         }
 
-        /// Adds a number of passwords to the count of the key with this pepper. Counts none for the first key of the
-        /// ring, and for a pepper of nil.
-        fileprivate mutating func count(_ number: Int, _ pepper: [UInt8]?, in ring: KeyRing) {
-            guard let pepper, pepper != ring.pepper?.id else { return }
-            if let key = ring.ids.first(where: { $0.pepper == pepper })?.key {
+        /// Adds a number of passwords to the count of the key whose pepper has this id. Counts none for the first key
+        /// of the ring, and for passwords without a pepper (nil).
+        fileprivate mutating func count(_ number: Int, _ pepperID: [UInt8]?, in ring: KeyRing) {
+            guard let pepperID, pepperID != ring.pepper?.id else { return }
+            if let key = ring.ids.first(where: { $0.pepper == pepperID })?.key {
                 passwords[key, default: 0] += number
             } else {
                 passwordsWithoutKey += number
@@ -37,16 +37,18 @@ extension Operator {
         }
     }
 
-    /// Re-encrypts all data with the first key of the ring, and computes digests again with that key, so that the other
-    /// keys can be removed unless a password needs their pepper (``removableKeys(after:)``).
+    /// Re-encrypts the unfinished drafts, the rows of ``sealedTables`` and the sentinel with the first key of the ring,
+    /// and computes the digests of the addresses and usernames in these drafts again with that key. The other keys can
+    /// then be removed after a while, unless a password needs their pepper (``removableKeys(after:)``).
     ///
-    /// The digests of mailed codes cannot be computed again. The old key must therefore stay in the ring until these
-    /// codes and the unfinished sign-ins have expired. If it is removed earlier, the servers refuse these codes,
-    /// repeated submissions of accepted codes, and refresh tokens that the application has not exchanged since the
-    /// servers use the new key.
+    /// The digests of mailed codes cannot be computed again, and unfinished sign-ins are not re-encrypted. The old key
+    /// must therefore stay in the ring until these codes and sign-ins have expired. If it is removed earlier, the
+    /// servers refuse them, and repeated submissions of accepted codes. For up to 30 days, its removal also ends
+    /// refresh tokens that the application has not exchanged since the servers use the new key, and counts of rate
+    /// limits and failed sign-ins.
     ///
-    /// A rotation that was interrupted can be run again. Servers may write during the rotation if their first key is
-    /// the same.
+    /// A rotation that was interrupted can be run again. Servers may write during the rotation if they have the same
+    /// first key.
     package func rotateKeys() async throws(DatabaseError) -> Rotated {
         _ = try await database.transaction(
             "WITH \(audited(.rotateKeys, over: "(SELECT) AS once")) SELECT 1"

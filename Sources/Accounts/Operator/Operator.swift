@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// An operator, who works with the commands of `accounts-api`. The files of this folder add the queries and acts. An
-/// act that changes data, reveals values, or searches for an address or a username writes audit records to the table
-/// `audit`.
+/// An operator, who works with the commands of `accounts-api`. Extensions, most of them in this folder, add the queries
+/// and acts. An act that changes data, reveals values, or searches for an address or a username writes audit records to
+/// the table `audit`.
 package struct Operator: Sendable {
     let signups: Signups
     /// The name of the operator in audit records.
     package let name: String
-    /// The machine on which the operator works, in audit records; nil if it has no name.
+    /// The name of the machine on which the command runs, in audit records; nil if the machine has no name.
     let host: String?
     /// The reason for the acts of the operator, in audit records; nil if the operator gave none.
     let reason: String?
@@ -45,7 +45,10 @@ package struct Operator: Sendable {
         case revokeSigningKeys = "revoke signing keys"
         case retryEvents = "retry events"
         case replayEvents = "replay events"
-        case expire, purge, extend, retry, flush
+        /// Acts on drafts.
+        case expire, purge, extend
+        /// Acts on mails.
+        case retry, flush
     }
 
     /// The values of the columns `operator, host, reason` of an audit record.

@@ -9,12 +9,12 @@ package struct OutboxRow: Sendable {
     package let recipient: String?
     /// The draft that has caused the mail; nil if the mail does not come from a draft.
     package let draft: ID<Draft>?
-    /// The account that the mail is about. Nil for a mail that an uncommitted draft has caused, and for a mail that is
-    /// never sent (template `withheld`) because its address has no account. The account may be erased.
+    /// The account that the mail is about. Nil for a mail that a draft has caused before its commit, and for a mail
+    /// that is never sent (template `withheld`) because its address has no account. The account may have been erased.
     package let account: ID<Account>?
     package let attempts: Int
     package let createdAt, dueAt: Date
-    /// The time at which the mail comes too late, such as when its code and its ticket have expired.
+    /// The time from which on the mail comes too late, for example because its code and its ticket have expired.
     package let uselessAfter: Date
     /// The time at which the mail was delivered or given up; nil if it waits.
     package let finishedAt: Date?
@@ -34,8 +34,8 @@ package struct OutboxRow: Sendable {
     /// mail up.
     package var canStillArrive: Bool { state == .waiting && max(dueAt, now) < uselessAfter }
 
-    /// Why the latest attempt has failed: the reply of the mail server, or the error that occurred before the server
-    /// could reply.
+    /// Why the mail was not delivered so far: the latest reply of the mail server, or another reason, such as a failed
+    /// connection or a missing key. Nil if no reason is stored.
     package var failure: (text: String, isReply: Bool)? {
         lastError.map { error in
             let text = String(error.trimmingPrefix(#/not (delivered yet|deliverable): /#))

@@ -9,8 +9,9 @@ package struct AuthenticatorRemoval: Sendable {
 
 extension Operator {
     /// Removes the authenticator app and the recovery codes of an account whose person has lost the app, and writes an
-    /// audit record. Ends the sessions of the account and the recoveries and changes of address that have begun,
-    /// forgets its known devices, and mails a notice to each of its addresses.
+    /// audit record. Ends the sessions and unfinished sign-ins of the account, and the recoveries and changes of
+    /// address that have begun, forgets its known devices, and mails a notice to each of its addresses, within the
+    /// limit `notices_to_account`.
     ///
     /// The lost phone may be a known device that has stored the password. So for at least thirty days no device can
     /// sign in with the password alone: each needs a mailed code first (NIST SP 800-63B-4 §4.2), as after too many
