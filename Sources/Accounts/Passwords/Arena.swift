@@ -11,7 +11,7 @@ final class Arena {
 
     private static let hugePage = 2 * 1024 * 1024
 
-    /// Throws `ARGON2_MEMORY_ALLOCATION_ERROR` if the system has too little memory.
+    /// Throws `ARGON2_MEMORY_ALLOCATION_ERROR` if the kernel refuses to reserve the memory.
     init(kibibytes: Int) throws(Argon2Error) {
         let size = kibibytes * 1024
         let reserved = size + 2 * Self.hugePage

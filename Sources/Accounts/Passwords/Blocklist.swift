@@ -1,8 +1,8 @@
 /// Detects passwords that attackers try first.
 enum Blocklist {
-    /// Whether a case-folded password is common, repeats a short or common block, or consists of ``KeyRuns``. Also
-    /// detects simple forms of these with up to 10 added digits, punctuation marks or spaces. Takes time linear in the
-    /// length of the password.
+    /// Whether a case-folded password is common, repeats a short or common block, or consists of runs (``KeyRuns``).
+    /// Also detects simple forms of these with up to 10 added digits, punctuation marks or spaces. Takes time linear in
+    /// the length of the password.
     static func contains(_ password: UnsafeRawBufferPointer) -> Bool {
         CommonPasswords.shared.contains(password) || isRepetition(password, ofUpTo: 8) || KeyRuns.compose(password)
             || isDecorated(password)
