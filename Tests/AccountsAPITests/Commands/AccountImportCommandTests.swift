@@ -44,6 +44,18 @@ struct AccountImportCommandTests {
         }
     }
 
+    @Test func `a line that repeats a refused line is refused, too`() async throws {
+        try await TestSignups.with { _ in
+            #expect(try await run(Self.kim).status == 0)
+            let taken = #"{"username": "kim", "email": "kim@example.com", "created_at": "2024-05-01T12:00:00Z"}"#
+            let repeated = try await run("\(taken)\n\(taken)")
+            #expect(repeated.status == 1)
+            #expect(
+                repeated.output == "imported 0 accounts, skipped 0 that were imported before, refused 2 lines\n"
+            )
+        }
+    }
+
     @Test func `a dry run imports nothing`() async throws {
         try await TestSignups.with { _ in
             let run = try await run(Self.kim, "--dry-run")

@@ -37,16 +37,21 @@ package struct AccountImport: Sendable {
     package func run(_ lines: [[UInt8]]) async throws(ImportError) -> [Outcome] {
         var outcomes: [Outcome] = []
         var accounts: [(line: Int, account: ImportedAccount)] = []
-        var ids: Set<ID<Account>> = []
+        var repetitions: [(line: Int, firstLine: Int)] = []
+        var firstLines: [ID<Account>: Int] = [:]
         let now = try await converting(to: ImportError.database) { () throws(DatabaseError) in
             try await admin.database.read("SELECT now()").only.decode(Date.self)
         }
         for line in lines {
             do throws(ImportRefusals) {
                 let account = try ImportedAccount(line, in: admin.flow, at: now)
-                let isFirst = ids.insert(account.id).inserted
-                if isFirst { accounts.append((outcomes.count, account)) }
-                outcomes.append(isFirst ? .imported : .present)
+                if let firstLine = firstLines[account.id] {
+                    repetitions.append((outcomes.count, firstLine))
+                } else {
+                    firstLines[account.id] = outcomes.count
+                    accounts.append((outcomes.count, account))
+                }
+                outcomes.append(.imported)
             } catch {
                 outcomes.append(.refused(error.reasons))
             }
@@ -54,9 +59,13 @@ package struct AccountImport: Sendable {
         let found = try await look(up: accounts.map(\.account))
         for (line, account) in accounts { outcomes[line] = found[account.id] ?? .imported }
         let new = accounts.filter { found[$0.account.id] == nil }
-        if isTrial || new.isEmpty { return outcomes }
-        let made = try await create(try await hashed(new.map(\.account)))
-        for (line, account) in new { outcomes[line] = made[account.id] ?? .imported }
+        if !isTrial, !new.isEmpty {
+            let made = try await create(try await hashed(new.map(\.account)))
+            for (line, account) in new { outcomes[line] = made[account.id] ?? .imported }
+        }
+        for (line, firstLine) in repetitions {
+            outcomes[line] = outcomes[firstLine] == .imported ? .present : outcomes[firstLine]
+        }
         return outcomes
     }
 
