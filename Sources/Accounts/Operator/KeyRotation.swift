@@ -86,7 +86,7 @@ extension Operator {
             let rows = try await database.read(
                 """
                 SELECT id, token_hash, revision, sealed FROM drafts
-                 WHERE account_id IS NULL AND id > \(last) ORDER BY id LIMIT \(Self.batch)
+                 WHERE (account_id IS NULL OR sealed <> '') AND id > \(last) ORDER BY id LIMIT \(Self.batch)
                 """
             )
             for row in rows {

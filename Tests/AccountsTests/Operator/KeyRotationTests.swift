@@ -67,6 +67,23 @@ struct KeyRotationTests {
         }
     }
 
+    @Test func `a committed draft still knows the page to which its person returns`() async throws {
+        let page = "https://app.example/orders"
+        let draft = try await TestSignups.with { service -> Draft in
+            let draft = try await service.signups.remember(.page(page), in: service.readyDraft())
+            _ = try await service.signups.commit(draft)
+            return draft
+        }
+        let rotated = try await TestSignups.with(keys: Self.both) { service in
+            try await Operator(service.signups, name: "mina").rotateKeys()
+        }
+        #expect(rotated.drafts == 1)
+        try await TestSignups.with(keys: Self.new) { service in
+            let committed = try await service.signups.reread(draft)
+            #expect(committed.account != nil && committed.values.returnURL == page)
+        }
+    }
+
     @Test func `a rotation in two phases loses nothing while the rings of two servers differ`() async throws {
         let old = TestSignups.keys
         let answers = TestSignups.answers(email: "kim@example.com", username: "kim")
