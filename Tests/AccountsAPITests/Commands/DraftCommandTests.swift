@@ -132,7 +132,7 @@ struct DraftCommandTests: OperatorCommandSuite {
             let ready = try await service.readyDraft(email: "lee@example.com", username: "lee")
             #expect(
                 try await command("drafts", "why", "\(ready.id)").output
-                    == "nothing is missing: a commit would succeed now\n"
+                    == "nothing is missing: only the commit is left\n"
             )
             let account = try await service.signups.commit(
                 service.readyDraft(email: "park@example.com", username: "park")

@@ -51,7 +51,7 @@ extension Draft {
     func text(of obstacles: [Obstacle], within limit: Int?, inColours: Bool) -> String {
         if isAccountErased { return "nothing is missing: the draft became an account, which was deleted" }
         if account != nil { return "nothing is missing: the draft is already an account" }
-        if obstacles.isEmpty { return "nothing is missing: a commit would succeed now" }
+        if obstacles.isEmpty { return "nothing is missing: only the commit is left" }
         let rows = obstacles.map { obstacle -> [Table.Cell] in
             [
                 .init(obstacle.step.rawValue), .init(obstacle.field?.rawValue ?? ""),
