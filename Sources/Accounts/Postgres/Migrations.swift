@@ -6,16 +6,18 @@ internal import Schema
 package enum MigrationError: Error, CustomStringConvertible {
     /// The file of an applied migration has changed.
     case edited(String)
-    /// A newer version has applied this migration. The migration is not marked as compatible with the version before
-    /// it.
+    /// A newer version has applied this migration, which this program does not have. The database has not recorded the
+    /// migration as compatible (``Migrations/Status/compatible``).
     case unknown(String)
-    /// The database lacks these migrations or functions, or has an older text of a function.
+    /// The migrations that the database lacks, and the functions that it lacks or has with another text. Leaves out the
+    /// functions whose text is that of a newer version.
     case missing([String])
-    /// PostgreSQL refused the script and rolled it back, or the script has ended its transaction itself. `reason`
-    /// describes the error.
+    /// PostgreSQL refused what the string names and rolled it back, or a script has ended its transaction itself. The
+    /// string names a script, the tables that record the scripts, or the privileges of the roles. `reason` describes
+    /// the error.
     case failed(String, DatabaseError, reason: String)
 
-    /// - Parameter script: the text that PostgreSQL refused.
+    /// - Parameter script: the text of the script, in which the error may have a line.
     fileprivate init(_ name: String, _ error: DatabaseError, in script: String) {
         let reason =
             if case .refused(let diagnosis) = error { diagnosis.explanation(of: script) } else { "\(error)" }
@@ -40,7 +42,8 @@ package enum MigrationError: Error, CustomStringConvertible {
     }
 }
 
-/// Updates the schema of a database: first the migrations, then the functions, then the privileges of the roles.
+/// The migrations and functions of a program. Checks whether a database has them, and updates its schema: first the
+/// migrations, then the functions, then the privileges of the roles.
 ///
 /// Migrations only go forward: each is applied once, and its checksum detects a file that was edited afterwards. This
 /// program can serve on a schema that has newer migrations if the database has recorded all of them as compatible.
@@ -55,10 +58,10 @@ package struct Migrations: Sendable {
     private let functionsVersion: Int
     private let lockWait: LockWait
 
-    /// The maximum wait of a script for a lock, and the number of attempts. All other statements on the table queue
-    /// behind a script that waits. So the script gives up before the grouped statements of a server do (200 ms,
-    /// ``StatementTimeouts/groupedLock``), and is tried again later. Statements that run alone give up earlier (100
-    /// ms), but then run again with a longer timeout.
+    /// The maximum wait of a script for a lock, and the number of attempts. While a script waits for the lock of a
+    /// table, later statements on that table may have to wait behind it. So the script gives up before the grouped
+    /// statements of a server do (200 ms, ``StatementTimeouts/groupedLock``), and is tried again later. Statements that
+    /// run alone give up earlier (100 ms), but then run again with a longer timeout.
     struct LockWait {
         /// The maximum wait for one lock.
         var timeout = Duration.milliseconds(150)
@@ -85,8 +88,9 @@ package struct Migrations: Sendable {
         self.lockWait = lockWait
     }
 
-    /// The scripts of this program and of the database, by state. Each list has the names of migrations, then the names
-    /// of functions in the form `functions/draft_id_floor`.
+    /// The scripts of this program, and the newer ones of the database, by state. Each of the first three lists has the
+    /// names of migrations, then the names of functions in the form `functions/draft_id_floor`. No list has functions
+    /// that only a newer version has.
     package struct Status: Sendable {
         package let applied: [String]
         package let pending: [String]
@@ -101,19 +105,19 @@ package struct Migrations: Sendable {
         }
     }
 
-    /// A script that was applied.
+    /// A script that ``apply(to:replacesNewerFunctions:)`` has applied.
     package struct Applied: Sendable {
         /// As in ``Status``.
         package let name: String
-        /// The time from the start of the script to the end of its transaction, without earlier attempts that got no
-        /// lock.
+        /// The time from the start of the script to the end of its transaction, without earlier attempts.
         package let time: Duration
     }
 
-    /// Applies the missing scripts, grants the privileges of the roles, and returns the applied scripts in order. Uses
-    /// its own connection. Blocks.
+    /// Applies the missing scripts, grants the privileges of the roles, and returns the scripts that it has applied, in
+    /// order. Uses its own connection. Blocks.
     ///
-    /// Throws ``MigrationError``, or ``DatabaseError`` if PostgreSQL cannot be reached or the connection is lost.
+    /// Throws ``MigrationError``, or ``DatabaseError``, for example if PostgreSQL cannot be reached or the connection
+    /// is lost.
     ///
     /// - Parameter replacesNewerFunctions: whether functions of a newer version are replaced, too.
     package func apply(to conninfo: String, replacesNewerFunctions: Bool = false) throws -> [Applied] {
@@ -152,8 +156,8 @@ package struct Migrations: Sendable {
         let hasColumns = try !connection.query(
             "SELECT FROM pg_attribute WHERE attrelid = 'migrations'::regclass AND attname = 'compatible'"
         ).isEmpty
-        // Tables of an earlier build lack these columns. ALTER TABLE waits for every reader of the table, such as a
-        // backup, so it runs only if they are missing.
+        // Tables of an earlier build lack the columns `compatible` and `version`. ALTER TABLE waits for every reader of
+        // the table, such as a backup, so it runs only if they are missing.
         if !hasColumns {
             try connection.run(
                 """
@@ -184,7 +188,7 @@ package struct Migrations: Sendable {
             try apply(file, isFunction: next.isFunction, on: connection)
             return Applied(name: next.name, time: ContinuousClock.now - start)
         } catch {
-            // After a lost connection, the outcome is unknown. The next run of the command finds out whether the script
+            // After a lost connection, the outcome is unknown. The next run of `migrate` finds out whether the script
             // was applied.
             switch error {
             case .unavailable, .outcomeUnknown, .cancelled: throw error
@@ -234,9 +238,9 @@ package struct Migrations: Sendable {
         )
     }
 
-    /// Revokes the privilege EXECUTE from `PUBLIC` for each function that runs with the privileges of its owner now,
-    /// but did not before the script (``rememberFunctions(named:on:)``). PostgreSQL grants EXECUTE to `PUBLIC` when it
-    /// creates a function, and ``grantToRoles(on:)`` runs only after all scripts.
+    /// Revokes the privilege EXECUTE from `PUBLIC` for each function with this name that runs with the privileges of
+    /// its owner now, but did not before the script (``rememberFunctions(named:on:)``). PostgreSQL grants EXECUTE to
+    /// `PUBLIC` when it creates a function, and ``grantToRoles(on:)`` runs only after all scripts.
     private func closeNewFunctions(named name: String, on connection: borrowing Connection) throws(DatabaseError) {
         let open = try connection.query(
             """
@@ -283,7 +287,8 @@ package struct Migrations: Sendable {
         return try body(connection)
     }
 
-    /// Returns the applied and the missing scripts. Throws like ``apply(to:replacesNewerFunctions:)``.
+    /// Returns the scripts by state. Throws ``MigrationError/edited(_:)``, ``MigrationError/unknown(_:)`` or
+    /// ``DatabaseError``.
     package func status(of database: Database) async throws -> Status {
         let scripts = try await scripts(
             after: rows(Self.appliedMigrations, of: database),
@@ -332,8 +337,8 @@ package struct Migrations: Sendable {
         }
     }
 
-    /// Returns all scripts of this program and of the database, in the order in which they are applied. Throws for an
-    /// edited migration, and for an unknown migration that is not compatible.
+    /// Returns the scripts of this program, and the unknown migrations of the database, in the order in which they are
+    /// applied. Throws for an edited migration, and for an unknown migration that is not compatible.
     ///
     /// Ignores unknown functions: a newer version may have added them, and this program does not call them.
     private func scripts(after migrationRows: some Sequence<Row>, and functionRows: some Sequence<Row>) throws

@@ -8,9 +8,10 @@ struct Pipeline: ~Copyable {
     private let answerTimeout: Duration
     /// The names of the statements that are prepared in this session.
     private var prepared: [Signature: String] = [:]
-    private var names = 0
-    /// The time when the exchange counts as slow, and the function to call then; nil before the exchange is sent and
-    /// after the call.
+    /// The number of names that were given to statements in this session.
+    private var nameCount = 0
+    /// The time when the latest exchange counts as slow, and the function to call then; nil before this exchange is
+    /// sent and after the call.
     private var slow: (at: ContinuousClock.Instant, report: () -> Void)?
 
     /// The duration after which an exchange counts as slow. A commit on a fast disk takes less.
@@ -72,7 +73,7 @@ struct Pipeline: ~Copyable {
 
     /// True if the session has so many prepared statements that a new session should replace it. Statements contain the
     /// names of partitions, so new ones are prepared each day.
-    var hasTooManyStatements: Bool { names > 200 }
+    var hasTooManyStatements: Bool { nameCount > 200 }
 
     var socket: Int32 { PQsocket(connection.raw) }
 
@@ -102,9 +103,9 @@ struct Pipeline: ~Copyable {
 
     private mutating func send(_ statement: SQL, of job: Int, _ awaited: inout [Awaited]) throws(DatabaseError) {
         let signature = Signature(text: statement.text, types: statement.parameters.map(\.type))
-        let name = prepared[signature] ?? pendingName(of: signature, in: awaited) ?? "s\(names)"
-        let isNew = name == "s\(names)"
-        if isNew { names += 1 }
+        let name = prepared[signature] ?? pendingName(of: signature, in: awaited) ?? "s\(nameCount)"
+        let isNew = name == "s\(nameCount)"
+        if isNew { nameCount += 1 }
         let raw = connection.raw
         let isSent = statement.withParameters { count, types, values, lengths, formats in
             (!isNew || PQsendPrepare(raw, name, signature.text, count, types) == 1)
@@ -128,8 +129,8 @@ struct Pipeline: ~Copyable {
         var isAnswered = false
         while position < awaited.count {
             guard let result = try nextResult() else {
-                // libpq returns NULL after the results of each statement, of which there is at least one. It also
-                // returns NULL after an error of the commit, which comes before the result of the Sync.
+                // libpq returns NULL after the results of each statement. A statement has at least one result. libpq
+                // also returns NULL after an error of the commit, which comes before the result of the Sync.
                 guard isAnswered else { throw .outcomeUnknown("libpq returned no result for a statement") }
                 isAnswered = false
                 if awaited[position].job != nil { position += 1 }
@@ -157,7 +158,7 @@ struct Pipeline: ~Copyable {
         return failure.map { .undone(culprit: $0.culprit, $0.diagnosis) } ?? .committed(rows)
     }
 
-    /// Waits for the next result. Returns nil where libpq returns NULL to end the results of a statement.
+    /// Waits for the next result. Returns nil where libpq returns NULL.
     private mutating func nextResult() throws(DatabaseError) -> ResultHandle? {
         try flush()
         while PQisBusy(connection.raw) == 1 {
@@ -185,8 +186,8 @@ struct Pipeline: ~Copyable {
         }
     }
 
-    /// Waits until the socket is ready. PostgreSQL ends a statement at the statement timeout, so a connection without
-    /// an answer for 5 s more counts as lost.
+    /// Waits until the socket is ready, and reports an exchange that becomes slow meanwhile. PostgreSQL ends a
+    /// statement at the statement timeout, so a connection counts as lost if it has no answer 5 s after that timeout.
     private mutating func wait(for events: Int32) throws(DatabaseError) {
         var source = pollfd(fd: socket, events: Int16(events), revents: 0)
         while true {

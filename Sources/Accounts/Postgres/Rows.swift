@@ -52,10 +52,10 @@ package struct Row: Sendable {
     fileprivate func cell<Column: SQLDecodable>(_ next: inout Int, as type: Column.Type) throws(DatabaseError) -> Column
     {
         defer { next += 1 }
-        guard next < rows.width else { throw .unexpectedAnswer("the row has no column \(next)") }
+        guard next < rows.width else { throw .unexpectedAnswer("the row has no column \(next + 1)") }
         let range = rows.cells[index * rows.width + next]
         let value = rows.bytes.withUnsafeBytes { bytes in Column.reading(range.map { bytes[$0] }) }
-        guard let value else { throw .unexpectedAnswer("column \(next) is not a valid \(Column.self)") }
+        guard let value else { throw .unexpectedAnswer("column \(next + 1) is not a valid \(Column.self)") }
         return value
     }
 }

@@ -1,5 +1,5 @@
-/// A statement with its bound values. Interpolation binds a value and never inserts its text. Interpolation of another
-/// ``SQL`` inserts that part.
+/// A statement or a part of one, with its bound values. Interpolation binds a value and never inserts its text.
+/// Interpolation of another ``SQL`` inserts it as a part.
 ///
 ///     let spend: SQL = "UPDATE proofs SET attempts = attempts + 1 WHERE draft = \(draft.id)"
 ///

@@ -88,7 +88,7 @@ extension Optional: SQLDecodable where Wrapped: SQLDecodable {
     }
 }
 
-/// A list bound as `bytea[]`, for `= ANY(…)`.
+/// A list that is bound as `bytea[]`, for example for `= ANY(…)`.
 package struct ByteStrings: SQLEncodable {
     package let values: [[UInt8]]
 

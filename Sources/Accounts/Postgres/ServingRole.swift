@@ -1,7 +1,7 @@
 extension Database {
-    /// Returns the rights of the connections' role that a server does not need: to be a superuser, to own the tables,
-    /// or to create tables. For a superuser, returns only the first of these. A role with only the privileges of
-    /// `accounts_serve` has none of them.
+    /// Returns the rights of the connections' role that a server does not need: to be a superuser, to own the tables
+    /// (also as a member of the role that owns them), or to create tables. For a superuser, returns only the first of
+    /// these. A role with only the privileges of `accounts_serve` has none of them.
     package func rightsBeyondServing() async throws(DatabaseError) -> [ExcessRight] {
         let (isSuperuser, ownsTables, createsTables) = try await read(
             """

@@ -17,8 +17,8 @@ package struct StatementTimeouts: Sendable {
         parkedLock: .seconds(5)
     )
 
-    /// The same timeout for everything. With a long timeout, no job loses its place among the jobs that wait for a
-    /// lock.
+    /// The same timeout for everything. With a long timeout, no wait for a lock times out, so no job runs again and
+    /// loses its place among the jobs that wait for that lock.
     package static func all(_ time: Duration) -> StatementTimeouts {
         StatementTimeouts(statement: time, groupedLock: time, aloneLock: time, parkedLock: time)
     }
