@@ -30,7 +30,8 @@ package enum Assurance: Int, Sendable {
 
     package var name: String { "aal\(rawValue)" }
 
-    /// The time after which the person has to sign in again (SP 800-63B-4 §2.1.3 and §2.2.3).
+    /// The time from the sign-in or, with one factor, the last confirmation to the end of the session (SP 800-63B-4
+    /// §2.1.3 and §2.2.3).
     func lifetime(isKept: Bool) -> Duration { self == .aal1 && isKept ? .seconds(30 * 86_400) : .seconds(86_400) }
 
     /// The lifetime of a session that outlives the browser.
