@@ -51,8 +51,8 @@ extension Provider {
         }
     }
 
-    /// Returns the answer of `/oauth/introspect` (RFC 7662 §2.2): the claims of the token if it is active and belongs
-    /// to the application that asks; otherwise only `"active": false`.
+    /// Returns the answer of `/oauth/introspect` (RFC 7662 §2.2): the claims of an active access token of the
+    /// application that asks; for any other text, such as a refresh token, only `"active": false`.
     package func introspect(_ text: String, by application: Application) async throws(ProviderError) -> JSON {
         guard let token = try await active(text), token.application == application.id,
             case .object(let claims) = token.claims
@@ -60,7 +60,7 @@ extension Provider {
         return .object([.init("active", true), .init("token_type", "Bearer")] + claims)
     }
 
-    /// Ends the authorization of an access token or a refresh token, so all its tokens end (RFC 7009 §2.1). Does
+    /// Deletes the authorization of an access token or a refresh token, as ``end(_:)`` does (RFC 7009 §2.1). Does
     /// nothing if the token is unknown, is an expired access token, or belongs to another application.
     package func revoke(_ text: String, by application: Application) async throws(ProviderError) {
         let id: ID<Authorization>

@@ -11,16 +11,17 @@ package struct SignOutRequest: Hashable, Sendable {
 }
 
 extension Provider {
-    /// Reads the request. An expired `id_token_hint` is valid, because it only tells which session is meant. If the key
-    /// that signed the hint is deleted, only the application in the hint is used, like `client_id`.
+    /// Reads the request. An expired `id_token_hint` is valid, because it only tells which session is meant. If the
+    /// service cannot verify the hint, only the application in the hint is used, like `client_id`
+    /// (``IDTokenHint/isVerified``).
     ///
     /// Throws `invalid_request` if the hint is not an ID token of this service for the `client_id`, or if the
-    /// `post_logout_redirect_uri` is not registered for the application.
+    /// `post_logout_redirect_uri` is not registered for the application, or the request names no application.
     package func signOutRequest(_ parameters: OAuthParameters) async throws(ProviderError) -> SignOutRequest {
         var (id, grant) = (parameters["client_id"], ID<Grant>?.none)
         if let hint = parameters["id_token_hint"] {
             guard let hint = try await self.hint(hint), id == nil || id == hint.audience else {
-                throw .oauth(.invalidRequest("The id_token_hint is not a token of this service for the client_id."))
+                throw .oauth(.invalidRequest("The id_token_hint is not an ID token of this service for the client_id."))
             }
             (id, grant) = (hint.audience, hint.grant)
         }
@@ -31,7 +32,10 @@ extension Provider {
                 application.allows(postLogoutRedirectURI: uri)
             else {
                 throw .oauth(
-                    .invalidRequest("The post_logout_redirect_uri is not registered for the application.")
+                    .invalidRequest(
+                        "The post_logout_redirect_uri is not registered for the application of the client_id or the"
+                            + " id_token_hint."
+                    )
                 )
             }
             let state = parameters["state"].map { "state=\($0.formEncoded)" }

@@ -1,7 +1,7 @@
 package import Foundation
 
-/// An authorization request of an application (OpenID Connect Core §3.1.2.1). The only flow is the code flow with PKCE
-/// (RFC 7636).
+/// An authorization request of an application (OpenID Connect Core §3.1.2.1). The service supports only the
+/// authorization code flow with PKCE (RFC 7636).
 package struct AuthorizationRequest: Hashable, Sendable {
     package let application: String
     package let redirectURI: String
@@ -18,8 +18,9 @@ package struct AuthorizationRequest: Hashable, Sendable {
     /// The tag of the first language of `ui_locales` that the flow has; nil if it has none of the first 32
     /// (``Provider/language(of:)``).
     let locale: String?
-    /// The time when a browser brought the request, by the clock of the database (``Provider/dated(_:_:)``). After a
-    /// sign-up for the request, it is the time of that sign-up; after a recovery, the beginning of the new session.
+    /// The time when a browser brought the request, by the clock of the database (``Provider/dated(_:_:)``). Before
+    /// that function is called, it is the time when the request was read, by the clock of the server. After a sign-up
+    /// for the request, it is the time of that sign-up; after a recovery, the beginning of the new session.
     package private(set) var madeAt: Date
     /// Whether the person has created an account for the request.
     private(set) var isAnsweredBySignUp = false
@@ -30,11 +31,11 @@ package struct AuthorizationRequest: Hashable, Sendable {
     private(set) var chosen: ID<AccountSession>?
     /// The account of the `id_token_hint`, which is the only one that can answer the request; nil for any account.
     private(set) var expected: ID<Account>?
-    /// Whether only a session that begins after the request can answer it, because the signing key of the
-    /// `id_token_hint` is deleted and the service cannot verify the hint.
+    /// Whether only a session that begins after the request can answer it, because the service cannot verify the
+    /// `id_token_hint` (``IDTokenHint/isVerified``).
     private(set) var needsNewSession = false
 
-    /// Returns a copy that was made at the given time.
+    /// Returns a copy with this time as ``madeAt``.
     package func made(at time: Date) -> AuthorizationRequest {
         var request = self
         request.madeAt = time
@@ -138,7 +139,12 @@ extension AuthorizationRequest {
         }
         guard parameters["code_challenge_method"] == "S256", let challenge = parameters["code_challenge"],
             challenge.utf8.count == 43, challenge.utf8.allSatisfy(\.isBase64URL)
-        else { throw refusal("invalid_request", "PKCE is required: a code_challenge of 43 characters (S256).") }
+        else {
+            throw refusal(
+                "invalid_request",
+                "PKCE is required: the code_challenge_method S256, and a code_challenge of 43 characters."
+            )
+        }
         let scopes = parameters.words("scope")
         guard scopes.contains("openid") else { throw refusal("invalid_scope", "The scope must contain openid.") }
         var maxAge: Int?
@@ -168,8 +174,8 @@ extension AuthorizationRequest {
         )
     }
 
-    /// The maximum length of `state`, of `nonce` and of `login_hint`, written as JSON strings without their quotes. With
-    /// these lengths and the longest redirect URI, a ticket fits in a URL.
+    /// The maximum length of `state`, of `nonce` and of `login_hint`, written as JSON strings without their quotes.
+    /// With these lengths and the longest redirect URI, a ticket fits in a URL.
     static let maximumBytes = 1024
 
     private static let knownPrompts =

@@ -35,14 +35,19 @@ extension Provider {
         let pushed: AuthorizationRequest?
         do throws(ProviderError) { pushed = try await take(token, of: application) } catch { throw .provider(error) }
         guard let pushed, application.allows(redirectURI: pushed.redirectURI) else {
-            throw .unanswerable(.init(detail: "The request_uri was used, has expired, or is of another application."))
+            throw .unanswerable(
+                .init(
+                    detail: "The request_uri was used, has expired, or is of another application,"
+                        + " or its redirect_uri is not registered any more."
+                )
+            )
         }
         return pushed
     }
 
-    /// Returns a copy of the request that was made now, by the clock of the database. The same clock tells when a
-    /// session began and when a person last proved who they are. If the clock of this server were used and were fast,
-    /// the person would have to sign in again and again.
+    /// Returns a copy of the request whose ``AuthorizationRequest/madeAt`` is now, by the clock of the database. The
+    /// same clock tells when a session began and when a person last proved who they are. If the clock of this server
+    /// were used and were fast, the person would have to sign in again and again.
     package func dated(
         _ request: AuthorizationRequest,
         _ session: AccountSession?
@@ -65,8 +70,12 @@ extension Provider {
     ) async throws(AuthorizationError) -> AuthorizationStep {
         let missing = try await step(before: request, session)
         if missing == .signInAnew, let session, session.createdAt >= request.madeAt {
-            // The person has signed in for this request, but not with the expected account.
-            throw .refused(request.refusal(instead: .signInAnew))
+            throw .refused(
+                request.refusal(
+                    "login_required",
+                    "The person has signed in with another account than that of the id_token_hint."
+                )
+            )
         }
         var code: String?
         if missing == nil, let session { code = try await self.code(for: request, session) }
@@ -99,11 +108,12 @@ extension Provider {
     }
 
     /// Whether the person must prove again who they are: the request has `prompt=login`, or the last proof is older
-    /// than its `max_age`.
+    /// than its `max_age`. False in both cases if the person has given the last proof for this request
+    /// (``recentProofAge``).
     private func needsProof(_ request: AuthorizationRequest, _ session: AccountSession) -> Bool {
         let age = session.now.timeIntervalSince(session.authTime)
-        // A proof that was given for this request is recent enough, even for a max_age of 0.
-        if session.authTime >= request.madeAt, age < Self.recent { return false }
+        // Also for a max_age of 0, which no proof could satisfy otherwise.
+        if session.authTime >= request.madeAt, age < Self.recentProofAge { return false }
         let isOld = request.maxAge.map { age > Double($0) } ?? false
         return isOld || request.prompts.contains(.login)
     }
@@ -114,9 +124,9 @@ extension Provider {
         application(request.application)?.isPublic == true && !request.redirectURI.hasPrefix("https:")
     }
 
-    /// The age in seconds up to which a proof of identity that is newer than the request counts as given for the
-    /// request.
-    private static let recent = 600.0
+    /// The maximum age in seconds of a proof of identity that counts as given for a request. The proof must also be
+    /// newer than the request.
+    private static let recentProofAge = 600.0
 
     /// Stores and returns a new code; nil if the session has ended or has a new token since it was read.
     private func code(
@@ -174,8 +184,11 @@ extension AuthorizationRequest {
             case .setUpAuthenticator: "interaction_required"
             default: "login_required"
             }
-        let error = OAuthError(code, "The person has to see a page before this request can be answered.")
-        return RefusedRequest(redirectURI: redirectURI, state: state, error: error)
+        return refusal(code, "The person has to see a page before this request can be answered.")
+    }
+
+    fileprivate func refusal(_ code: String, _ description: String) -> RefusedRequest {
+        RefusedRequest(redirectURI: redirectURI, state: state, error: OAuthError(code, description))
     }
 }
 

@@ -42,14 +42,16 @@ extension Draft {
     }
 
     /// The URLs to which the browser may go after the commit: the redirect URI of the request, and the application's
-    /// `initiate_login_uri`, at which another device begins a sign-in. Empty if the draft has no request.
+    /// `initiate_login_uri`, in case the service cannot continue the request (``Application/initiateLoginURI``). Empty
+    /// if the draft has no request.
     package func authorizationTargets(among applications: Applications) -> [String] {
         guard let request = values.authorization?.request else { return [] }
         return [request.redirectURI, applications[request.application]?.initiateLoginURI].compactMap(\.self)
     }
 
-    /// Whether the draft already contains this request, whatever its ``AuthorizationRequest/madeAt`` is.
-    func authorizes(_ request: AuthorizationRequest) -> Bool {
+    /// Whether the draft already contains this request, whatever its ``AuthorizationRequest/madeAt`` is, and has not
+    /// moved to another device since.
+    func contains(_ request: AuthorizationRequest) -> Bool {
         values.authorization
             == DraftAuthorization(
                 request.made(at: values.authorization?.request.madeAt ?? request.madeAt),

@@ -5,7 +5,8 @@ struct IDTokenHint: Sendable {
     let account: ID<Account>
     /// The grant of the token (`sid`); nil if the token is not verified, because then anyone may have written it.
     let grant: ID<Grant>?
-    /// False if the key that signed the token is deleted, so that the service cannot verify the token.
+    /// False if the service does not have the key that the token names, for example because the key is deleted. Then
+    /// the service cannot verify the token.
     let isVerified: Bool
 
     fileprivate init?(_ claims: JSON, isVerified: Bool) {
@@ -18,8 +19,7 @@ struct IDTokenHint: Sendable {
 
 extension Provider {
     /// Reads a hint. Returns nil for a text that is not an ID token of this service. If the token names an unknown key,
-    /// the service cannot verify the token: then ``IDTokenHint/isVerified`` of the result is false, and anyone may have
-    /// written the token.
+    /// ``IDTokenHint/isVerified`` of the result is false, and anyone may have written the token.
     func hint(_ text: String) async throws(ProviderError) -> IDTokenHint? {
         if let token = try await verified(text, .idToken) { return IDTokenHint(token.claims, isVerified: true) }
         let claims: JSON?

@@ -2,8 +2,9 @@ internal import Crypto
 internal import Foundation
 
 extension Provider {
-    /// Exchanges a code for tokens (RFC 6749 §4.1.3). If a code is used twice, or with another `redirect_uri` or
-    /// `code_verifier`, its authorization ends, and so do the tokens of the first use.
+    /// Exchanges a code for tokens (RFC 6749 §4.1.3). If a code is used twice, or with a `redirect_uri` or
+    /// `code_verifier` that does not belong to it, deletes its authorization. So the tokens of an earlier use also end
+    /// (``end(_:)``).
     package func redeem(
         _ parameters: OAuthParameters,
         by application: Application
@@ -26,7 +27,8 @@ extension Provider {
     }
 
     private static let uselessCode = OAuthError.invalidGrant(
-        "The code was used, has expired, or belongs to another application, redirect_uri or code_verifier."
+        "The code is invalid, was used, has expired, or belongs to another application, redirect_uri or code_verifier,"
+            + " or its session has ended."
     )
 
     /// Marks the code as used; returns nil if it cannot be used. If the code was used before, ends its authorization.
@@ -34,13 +36,13 @@ extension Provider {
         _ code: Token<Authorization>,
         by application: Application
     ) async throws(ProviderError) -> (LiveAuthorization, AuthorizationRequest)? {
-        let use = ID<Void>()
+        let useID = ID<Void>()
         let endIfUsedBefore: SQL = """
-            DELETE FROM authorizations WHERE id = \(code.id) AND code_digest = \(code.hash) AND code_use <> \(use)
+            DELETE FROM authorizations WHERE id = \(code.id) AND code_digest = \(code.hash) AND code_use <> \(useID)
             """
         let used = try await converting(to: ProviderError.database) {
             () throws(DatabaseError) -> (LiveAuthorization, [UInt8])? in
-            let rows = try await database.transaction(Self.use(code, by: application, use), endIfUsedBefore)
+            let rows = try await database.transaction(Self.markUsed(code, by: application, useID), endIfUsedBefore)
             guard var columns = rows[0].first?.columns else { return nil }
             let sealed = try columns.next([UInt8].self)
             return try (LiveAuthorization(&columns), sealed)
@@ -51,13 +53,17 @@ extension Provider {
         return (live, request)
     }
 
-    private static func use(_ code: Token<Authorization>, by application: Application, _ use: ID<Void>) -> SQL {
+    private static func markUsed(
+        _ code: Token<Authorization>,
+        by application: Application,
+        _ useID: ID<Void>
+    ) -> SQL {
         """
         WITH code AS (
             SELECT id, sealed FROM authorizations
              WHERE id = \(code.id) AND code_digest = \(code.hash) AND code_use IS NULL AND now() < code_expires_at
                FOR UPDATE)
-        UPDATE authorizations SET code_use = \(use), sealed = '' FROM code, \(LiveAuthorization.tables)
+        UPDATE authorizations SET code_use = \(useID), sealed = '' FROM code, \(LiveAuthorization.tables)
          WHERE authorizations.id = code.id AND application = \(application.id) AND \(LiveAuthorization.isAlive)
         RETURNING code.sealed, \(LiveAuthorization.columns)
         """

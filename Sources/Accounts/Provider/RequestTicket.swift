@@ -9,7 +9,8 @@ extension AuthorizationRequest {
         return (id.bytes + keys.seal(json.bytes, for: .request(id))).base64URL
     }
 
-    /// Reads a ``ticket(_:)``. Returns nil for any other text, and if the request was made more than an hour ago.
+    /// Reads a ``ticket(_:)``. Returns nil for any other text, and if ``madeAt`` is at least an hour before or after
+    /// `now`.
     package init?(ticket text: String, _ keys: KeyRing, at now: Date = Date()) {
         guard text.utf8.count < 8192, let bytes = [UInt8].fromBase64URL(text.utf8), bytes.count > 16
         else { return nil }

@@ -22,7 +22,8 @@ struct LiveAuthorization: Sendable {
                JOIN accounts ON accounts.id = session.account
         """
 
-    /// The condition that the session has not ended, is not idle, and belongs to an account that is not disabled.
+    /// The condition that the row of ``tables`` is that of the authorization, and that its session has not ended, is
+    /// not idle, and belongs to an account that is not disabled.
     static let isAlive: SQL = """
         grants.id = grant_id AND now() < ends_at AND now() < last_seen_at + idle_after AND disabled_at IS NULL
         """

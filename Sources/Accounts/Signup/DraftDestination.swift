@@ -24,7 +24,7 @@ extension Draft {
     /// Whether the draft already has this destination. Ignores the time at which an application has made its request.
     fileprivate func leads(to destination: DraftDestination) -> Bool {
         switch destination {
-        case .application(let request): authorizes(request)
+        case .application(let request): contains(request)
         case .page(let url): values.returnURL == url
         }
     }
