@@ -150,6 +150,7 @@ extension Provider {
             INSERT INTO grants (id, session, application, account)
             SELECT \(ID<Grant>()), id, \(request.application), account FROM sessions
              WHERE id = \(session.id) AND token_hash = \(session.tokenHash) AND now() < ends_at
+               FOR KEY SHARE
             ON CONFLICT (session, application) DO UPDATE SET application = excluded.application
             RETURNING id)
         INSERT INTO authorizations (id, grant_id, code_digest, sealed, scope, nonce, code_expires_at)

@@ -114,6 +114,19 @@ struct AuthorizeTests {
         }
     }
 
+    @Test func `a session that ends during the request leads to the sign-in`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = Browser(shop.site)
+            try await kim.signUp()
+            let database = try DatabaseSession()
+            try database.run("BEGIN; DELETE FROM sessions")
+            async let response = kim.send(.get, shop.url())
+            _ = try await DatabaseSession().waitUntilSomebodyIsBlocked()
+            try database.run("COMMIT")
+            #expect(try await RelyingParty.Redirect(response).address == "/sign-in")
+        }
+    }
+
     @Test func `a request by POST is redirected to the same request by GET`() async throws {
         try await RelyingParty.with { shop in
             let form = RelyingParty.form(shop.parameters())
