@@ -227,13 +227,16 @@ package struct Migrations: Sendable {
         try connection.commit()
     }
 
+    /// The id of the schema of the tables. A cast of its name to `regnamespace` would fold upper case.
+    private static let schema: SQL = "(SELECT oid FROM pg_namespace WHERE nspname = current_schema())"
+
     /// Stores, until the transaction ends, the ids of the functions with this name that run with the privileges of
     /// their owner.
     private func rememberFunctions(named name: String, on connection: borrowing Connection) throws(DatabaseError) {
         _ = try connection.query(
             """
             SELECT set_config('migrations.functions', coalesce(string_agg(oid::text, ','), ''), true) FROM pg_proc
-             WHERE proname = \(name) AND pronamespace = current_schema()::regnamespace AND prosecdef
+             WHERE proname = \(name) AND pronamespace = \(Self.schema) AND prosecdef
             """
         )
     }
@@ -245,7 +248,7 @@ package struct Migrations: Sendable {
         let open = try connection.query(
             """
             SELECT oid::regprocedure::text FROM pg_proc
-             WHERE proname = \(name) AND pronamespace = current_schema()::regnamespace AND prosecdef
+             WHERE proname = \(name) AND pronamespace = \(Self.schema) AND prosecdef
                AND oid::text <> ALL (string_to_array(current_setting('migrations.functions'), ','))
             """
         )

@@ -22,6 +22,15 @@ struct MigrationsTests {
         #expect(try DatabaseSession().number(of: "functions") == Schema.functions.count)
     }
 
+    @Test func `the name of the schema may have upper case`() async throws {
+        let session = try DatabaseSession()
+        try session.run(#"CREATE SCHEMA "MyApp""#)
+        let conninfo = conninfo + #" options='-c search_path="MyApp"'"#
+        _ = try await onThread { try Migrations().apply(to: conninfo) }
+        #expect(try session.number(of: #""MyApp".migrations"#) == Schema.migrations.count)
+        #expect(try session.number(of: #""MyApp".functions"#) == Schema.functions.count)
+    }
+
     @Test func `a program waits for the migration lock without a lock timeout`() async throws {
         let session = try DatabaseSession()
         try session.run("BEGIN; SELECT pg_advisory_xact_lock(7017561974736057459)")
