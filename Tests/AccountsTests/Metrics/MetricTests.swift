@@ -32,7 +32,10 @@ struct MetricTests {
 
     @Test func `the counter of reached limits starts at zero for every limit that clients are told`() {
         let samples = Metrics().limits.family.samples
-        let others = ["address_changes", "consent_changes", "handoff", "mails_by_ticket", "resend", "revisions"]
+        let others = [
+            "address_changes", "app_guesses_for_account", "consent_changes", "handoff", "mails_by_ticket",
+            "recovery_code_guesses_for_account", "resend", "revisions",
+        ]
         #expect(samples.map { $0.labels[0].value } == (Limits.Name.allCases.map(\.rawValue) + others).sorted())
         #expect(samples.allSatisfy { $0.value == 0 })
     }
