@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// The client that commits a draft. The commit signs this client in.
+/// The client that commits a draft. The commit starts a session for this client; the commit of an address change gives
+/// the client's session a new token.
 package struct CommittingClient: Sendable {
     let token: Token<Draft>
     let client: SessionClient
@@ -11,20 +12,20 @@ package struct CommittingClient: Sendable {
 
     /// - Parameters:
     ///   - token: the token of the draft.
-    ///   - replaced: the present session of the client, which the commit ends.
+    ///   - replaced: the present session of the client. The commit ends it, unless the draft changes the address.
     package init(token: Token<Draft>, client: SessionClient, replacing replaced: Token<AccountSession>? = nil) {
         (self.token, self.client, self.replaced) = (token, client, replaced)
     }
 
-    /// Returns the session's token for each key of the key ring. Each token is derived from a key, the draft's token
-    /// and the nonce. So a repeated commit can return the session's token to a client that has lost the response, and
-    /// nobody else can compute it.
+    /// Returns the tokens that the session may have, one for each key of the key ring. Each token is derived from a
+    /// key, the draft's token and the nonce. So a repeated commit can return the session's token to a client that has
+    /// lost the response. Nobody can compute the token without the key ring.
     func tokens(of session: ID<AccountSession>, _ nonce: [UInt8], _ keys: KeyRing) -> [Token<AccountSession>] {
         token.digests(for: "session of commit", nonce, keys).map { Token(for: session, derived: $0) }
     }
 
-    /// Returns the device token for each key of the key ring. If the client has a device token, returns this token for
-    /// each key. Otherwise derives new tokens in the same way as the session's tokens.
+    /// Returns one device token for each key of the key ring: the token that the client has or, if it has none, a token
+    /// that is derived in the same way as the session's token.
     func devices(_ nonce: [UInt8], _ keys: KeyRing) -> [DeviceToken] {
         token.digests(for: "device of commit", nonce, keys).map { client.device ?? DeviceToken(derived: $0) }
     }
@@ -50,7 +51,8 @@ struct SessionPlan: Sendable {
 
 extension CommitPlan {
     /// The statements that start the session, or give it a new token, if the commit takes effect. The last statement
-    /// selects the session. The statement before it records the first sign-in to the account.
+    /// selects the session. The statement before it stores the time if this is the first sign-in to the account. Empty
+    /// if the commit signs nobody in.
     var sessionStatements: [SQL] {
         guard let session else { return [] }
         let end = [signups.noteFirstSignIn(to: owner), Signups.select(session.id)]
@@ -76,8 +78,9 @@ extension CommitPlan {
         """
     }
 
-    /// The methods by which the person has proved who they are in the draft. In a sign-up without a password and
-    /// without an app, in a recovery, and in a change of the address, the mailed code is one of these methods.
+    /// The methods of the new session, and whether the person has proved two factors. In a sign-up, these are the
+    /// password and the app that the draft has set up, or the mailed code if there is neither. In a recovery, this is
+    /// the mailed code; a proved second factor is not among the methods. A change of the address starts no session.
     private var provedMethods: (methods: SignInMethods, hasTwoFactors: Bool) {
         switch signups.flow.purpose {
         case .signup: (SignInMethods(words: factors.isEmpty && email != nil ? ["otp"] : factors), factors.count > 1)

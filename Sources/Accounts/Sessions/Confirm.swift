@@ -8,8 +8,8 @@ package enum Reauthentication: Sendable {
 }
 
 extension AccountSession {
-    /// The time after a sign-in or a confirmation in which the person may change credentials, export the account or
-    /// erase it.
+    /// The time after a sign-in or a confirmation in which the person may change credentials, begin a change of the
+    /// address, and export or erase the account.
     package static let confirmationTime = Duration.seconds(600)
     /// The maximum number of wrong confirmations in a row. The next attempt ends the session, even if it is right.
     static let maximumFailures = 10
@@ -21,7 +21,7 @@ extension Sessions {
     ///
     /// Throws `refused` for a wrong password or code, `idle` for a second factor in an idle session, and `noSession` if
     /// the session has ended. After ``AccountSession/maximumFailures`` failed attempts in a row, the next attempt ends
-    /// the session, even if it is right. A password that could not be compared does not count as a failed attempt.
+    /// the session, even if it is right. An attempt that throws `hashing` does not count as a failed one.
     package func confirm(
         _ token: Token<AccountSession>,
         by confirmation: Reauthentication
@@ -53,7 +53,7 @@ extension Sessions {
         }.value
     }
 
-    /// Throws `failed` for a wrong password.
+    /// Throws `failed` for a wrong password, or if there is no hash.
     private func confirm(
         _ session: AccountSession,
         with password: SharedSecret,
@@ -79,24 +79,25 @@ extension Sessions {
         }
     }
 
-    /// Throws `failed` for a wrong code.
+    /// Throws `failed` for a wrong code, or if the account has no authenticator.
     private func confirm(
         _ session: AccountSession,
         with factor: SecondFactor
     ) async throws(SignInError) -> NewSession {
         let account = session.account.id
         guard let authenticator = try await authenticator(of: account),
-            let accepted = answer(factor, of: account, authenticator)
+            let check = factorCheck(factor, of: account, authenticator)
         else { throw .failed }
-        var new = try await renew(session, to: .aal2, session.methods.withSecondFactor, after: accepted.statements)
-        new.recoveryCode = accepted.newRecoveryCode
+        var new = try await renew(session, to: .aal2, session.methods.withSecondFactor, after: check.statements)
+        new.recoveryCode = check.newRecoveryCode
         signups.outbox.wakeSender()
         return new
     }
 
     /// Counts the attempt as a failure before it is evaluated, and returns the hash of the account's password; nil if
-    /// the account has none. If the session already has too many failures, ends the session instead, and throws
-    /// `noSession`. Throws `limited` or `hashing` if the password must not be checked now.
+    /// the account has no password, or a hash that cannot be parsed. If the session already has too many failures, ends
+    /// the session instead, and throws `noSession`. Throws `limited` or `hashing` if the password must not be checked
+    /// now.
     private func countAttempt(
         on token: Token<AccountSession>,
         isPassword: Bool
@@ -121,10 +122,12 @@ extension Sessions {
         return hash.flatMap(StoredPassword.init)
     }
 
-    /// Locks the session and sets the flag `may_answer`, runs the statements, and updates the session if they set the
-    /// flag `is_right`. Throws `failed` if they do not set `is_right`. Throws `noSession` if the session has ended or
-    /// has another token now, or if the account is disabled. Moves the end of the session later only if the session had
-    /// one factor and still has one. With two factors, only a new sign-in gives a later end (NIST SP 800-63B-4 §2.2.3).
+    /// Locks the account and the session. Sets the flag `may_answer` if the session still has this token and the
+    /// account is not disabled; otherwise throws `noSession`. Runs the statements, and updates the session if they set
+    /// the flag `is_right`; otherwise throws `failed`.
+    ///
+    /// Moves the end of the session later only if the session had one factor and still has one. With two factors, only
+    /// a new sign-in gives a later end (NIST SP 800-63B-4 §2.2.3).
     private func renew(
         _ session: AccountSession,
         to assurance: Assurance,
@@ -134,8 +137,8 @@ extension Sessions {
         let token = Token(for: session.id)
         let lengthens = session.assurance == .aal1 && assurance == .aal1
         let isKept = session.isKept && assurance == .aal1
-        // Sets `may_answer` only if the session still exists, because the statements use up a second factor. Without
-        // the CTE, PostgreSQL would evaluate the flag before it waits for the lock.
+        // The statements use up a second factor only if `may_answer` is true. Without the CTE, PostgreSQL would
+        // evaluate this flag before it waits for the lock.
         let lockSession: SQL = """
             WITH locked AS MATERIALIZED (
                 SELECT disabled_at FROM sessions JOIN accounts ON accounts.id = account
@@ -167,7 +170,7 @@ extension Sessions {
         }
         guard mayAnswer else { throw .noSession }
         guard isRight else { throw .failed }
-        // The account was disabled after the lock.
+        // Not expected: the locks keep the session and the account as they were when `may_answer` was set.
         guard let renewed else { throw .noSession }
         return NewSession(session: renewed, token: token, device: nil)
     }

@@ -1,8 +1,9 @@
 internal import Crypto
 internal import Foundation
 
-/// Identifies a browser that has signed in to an account before. It gives no rights: it only keeps wrong guesses of
-/// strangers from locking out the owner. It has 33 bytes, as 44 characters of base64url.
+/// Identifies a browser or program that has signed in to an account, or entered a code mailed to it, before. It gives
+/// no rights: it only keeps wrong guesses of strangers from locking out the owner. It has 33 bytes, as 44 characters of
+/// base64url.
 package struct DeviceToken: Hashable, Sendable {
     private let bytes: [UInt8]
 
@@ -38,10 +39,12 @@ package struct DeviceToken: Hashable, Sendable {
 }
 
 extension Signups {
-    /// Returns two statements for the account in the column `id` of the query, if the query returns one. The first
-    /// statement stores the device, and then returns a row. The second statement keeps the ``maximum`` devices that
-    /// have signed in most recently, and deletes the others. Without it, a client that always signs in as a new device
-    /// would fill the table.
+    /// Returns two statements. The first one stores the device for the account, and then returns a row. The second one
+    /// keeps the ``DeviceToken/maximum`` devices that have signed in most recently, and deletes the others. Without it,
+    /// a client that always signs in as a new device would fill the table.
+    ///
+    /// - Parameter account: a subquery named `account` with the column `id`. If it has no row, the statements do
+    ///   nothing.
     func remember(_ device: DeviceToken, of account: SQL) -> [SQL] {
         [
             """

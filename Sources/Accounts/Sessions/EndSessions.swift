@@ -7,19 +7,20 @@ package struct ListedSession: Sendable {
     package let lastSeenAt: Date
     /// The network from which the person signed in; nil if no key of the key ring decrypts this value.
     package let network: String?
-    /// The `User-Agent` of the request that started the session; nil if the request had none, or if no key of the key
-    /// ring decrypts this value.
+    /// The first 200 bytes of the `User-Agent` of the request that started the session; nil if the request had none, or
+    /// if no key of the key ring decrypts this value.
     package let browser: String?
-    /// The ids of the applications that the person has signed in to with the session.
+    /// The ids of the applications that have access to the session (``Grant``).
     package let applications: [String]
 }
 
 extension ListedSession {
-    /// The condition that a row of `sessions` has not ended. An idle session with two factors has not ended: the
-    /// person can go on with it after proving a factor.
+    /// The condition that a row of `sessions` has not ended. An idle session with two factors has not ended: the person
+    /// can go on with it after confirming it with the password.
     static let isListed: SQL = "now() < ends_at AND (now() < last_seen_at + idle_after OR assurance = 2)"
 
-    /// Returns the statement whose rows ``all(in:_:)`` reads. It selects the sessions that have not ended. The session that was used last comes first.
+    /// Returns the statement whose rows ``all(in:_:)`` reads. It selects the sessions that have not ended, at most
+    /// ``AccountSession/maximum``. The session that was used last comes first.
     static func query(of account: ID<Account>) -> SQL {
         """
         SELECT id, created_at, last_seen_at, sealed,
@@ -58,7 +59,8 @@ extension ListedSession {
 }
 
 extension Sessions {
-    /// Signs out. Returns false if the token has no session any more.
+    /// Signs out. Returns false if the token has no session, or the session was over already. Also ends an idle
+    /// session.
     package func end(_ token: Token<AccountSession>) async throws(SignInError) -> Bool {
         try await converting(to: SignInError.database) { () throws(DatabaseError) in
             try await !database.write(
@@ -85,7 +87,8 @@ extension Sessions {
         }
     }
 
-    /// Ends all sessions of the account but this one, and all its sign-ins that wait for a second factor or a code.
+    /// Ends all sessions of the account but this one, and all sign-ins to the account that wait for a second factor or
+    /// a code.
     package func endOthers(than session: AccountSession) async throws(SignInError) {
         _ = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             try await database.transaction(

@@ -1,9 +1,10 @@
-/// Counts failures in a row. While the count is above the maximum, guesses are refused without being evaluated.
+/// A count of failures in a row. Each guess is counted as a failure first. If the count is then above the maximum, the
+/// guess is refused without being evaluated.
 struct FailureCount: Sendable {
     /// Keyed digests that identify the count: one for each of the first two keys of the key ring.
     let subjects: [[UInt8]]
     let maximum: Int
-    /// The count begins again if this time passes without a failure.
+    /// The count begins again if this time passes without a failure or a refused guess.
     let memory: Duration
 }
 
@@ -13,7 +14,8 @@ struct FailureCount: Sendable {
 /// Guesses of passwords and mailed codes are counted by the typed address or username, not by the account, because an
 /// address or username without an account must behave like one with an account. An account has at most one address and
 /// one username, so unknown devices have at most 100 guesses at its password in a row (NIST SP 800-63B-4 §3.2.2). After
-/// an operator has removed a lost authenticator, unknown devices have no guess (``Operator/removeAuthenticator(of:)``).
+/// an operator has removed the authenticator of an account with an address, they have none
+/// (``Operator/removeAuthenticator(of:)``).
 struct FailureCounts: Sendable {
     /// The failures on all devices that the account does not know, or on all devices if the guess is a mailed code or
     /// part of a recovery.
@@ -21,7 +23,7 @@ struct FailureCounts: Sendable {
     /// The failures on the same devices, counted only in the network of the client.
     let ofNetwork: FailureCount
     /// The failures on the client's device, which are counted in place of the other two if the account knows the
-    /// device. Nil if the client has no device token, or if known devices have no count of their own.
+    /// device. Nil if the client has no device token, or if the guess is a mailed code or part of a recovery.
     let ofDevice: FailureCount?
 }
 
@@ -52,13 +54,13 @@ extension Signups {
     ///   - condition: whether the failure is counted.
     func count(_ counts: FailureCounts, isKnown: SQL, when condition: SQL) -> [SQL] {
         [
-            counts.ofDevice.map { count($0, when: "\(condition) AND \(isKnown)") },
-            count(counts.ofNetwork, when: "\(condition) AND NOT \(isKnown)"),
-            count(counts.ofStrangers, when: "\(condition) AND NOT \(isKnown) AND NOT \(Self.hasTooManyFailures)"),
+            counts.ofDevice.map { increment($0, when: "\(condition) AND \(isKnown)") },
+            increment(counts.ofNetwork, when: "\(condition) AND NOT \(isKnown)"),
+            increment(counts.ofStrangers, when: "\(condition) AND NOT \(isKnown) AND NOT \(Self.hasTooManyFailures)"),
         ].compactMap { $0 }
     }
 
-    private func count(_ count: FailureCount, when condition: SQL) -> SQL {
+    private func increment(_ count: FailureCount, when condition: SQL) -> SQL {
         """
         WITH counted AS (
             INSERT INTO sign_in_failures AS stored (subject, count, until)

@@ -7,7 +7,7 @@ package struct PendingSignIn: Sendable {
 
     package let token: Token<PendingSignIn>
     package let awaits: Awaited
-    /// The device token that the client must store; nil if the client keeps the one that it has.
+    /// The device token that the client must store; nil if there is none to store.
     package var device: DeviceToken?
 
     /// The time within which the second factor or the mailed code must be entered.
@@ -18,8 +18,8 @@ package struct PendingSignIn: Sendable {
 }
 
 extension Sessions {
-    /// Returns what the sign-in waits for; nil if no sign-in has this token, or if it has ended. Too many wrong mailed
-    /// codes do not end the sign-in, because its page offers another code.
+    /// Returns what the sign-in waits for; nil if no sign-in has this token, or the sign-in has ended. Too many wrong
+    /// mailed codes do not end the sign-in, because its page offers another code.
     package func awaited(by token: Token<PendingSignIn>) async throws(SignInError) -> PendingSignIn.Awaited? {
         let awaited = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             try await database.read(

@@ -74,11 +74,12 @@ extension Sessions {
         let counts = signups.failureCounts("second factor", pending.account.bytes, client.device)
         let (attempts, isKnown) = try await spend(on: token, pending.account, counts)
         let isRight = Signups.flag("is_right")
-        guard let answer = answer(factor, of: pending.account, pending.authenticator) else {
+        guard let check = factorCheck(factor, of: pending.account, pending.authenticator) else {
             throw Self.wrong(attemptsLeft: PendingSignIn.maximumAttempts - attempts, isFinal: true)
         }
-        // Sets `may_answer` only if the sign-in still exists, because the statements use up the factor. Without the
-        // CTE, PostgreSQL would evaluate the flag before it waits for the lock.
+        // The flag `may_answer` is true if the sign-in still exists and the account is not disabled. Only then do the
+        // statements use up the factor. Without the CTE, PostgreSQL would evaluate the flag before it waits for the
+        // lock.
         let lock: SQL = """
             WITH locked AS MATERIALIZED (
                 SELECT disabled_at FROM sign_ins JOIN accounts ON accounts.id = account
@@ -91,11 +92,11 @@ extension Sessions {
                 .aal2,
                 pending.methods.withSecondFactor,
                 of: pending.account,
-                after: [lock] + answer.statements + ["DELETE FROM sign_ins WHERE \(Self.has(token)) AND \(isRight)"]
+                after: [lock] + check.statements + ["DELETE FROM sign_ins WHERE \(Self.has(token)) AND \(isRight)"]
                     + signups.forgive(counts, isKnown: isKnown, when: isRight),
                 when: isRight
             )
-            new.recoveryCode = answer.newRecoveryCode
+            new.recoveryCode = check.newRecoveryCode
             signups.outbox.wakeSender()
             return new
         } catch .failed {
@@ -172,25 +173,26 @@ extension Sessions {
     /// The statements that check and use up a second factor. If the flag `may_answer` is true, they set the flag
     /// `is_right` for a code of the app that is newer than the latest accepted code, or for a recovery code of the
     /// account.
-    struct AcceptedFactor {
+    struct FactorCheck {
         let statements: [SQL]
+        /// The code that replaces the entered recovery code if that one is right; nil for a code of the app.
         var newRecoveryCode: RecoveryCode?
     }
 
-    /// Returns the statements for a second factor; nil for a wrong code of the app. A code of the app is accepted once
-    /// (RFC 6238 §5.2). A recovery code is replaced by a new one, and a mail tells the person (NIST SP 800-63B-4
-    /// §4.2.1.1, §4.6).
-    func answer(
+    /// Returns the check of a second factor; nil for a wrong code of the app. A code of the app is accepted once (RFC
+    /// 6238 §5.2). A recovery code is replaced by a new one, and a mail tells the person (NIST SP 800-63B-4 §4.2.1.1,
+    /// §4.6).
+    func factorCheck(
         _ factor: SecondFactor,
         of account: ID<Account>,
         _ authenticator: StoredAuthenticator
-    ) -> AcceptedFactor? {
+    ) -> FactorCheck? {
         switch factor {
         case .totp(let code):
             guard let step = TOTP.timeStep(of: code, using: authenticator.secret, at: authenticator.now) else {
                 return nil
             }
-            return AcceptedFactor(statements: [
+            return FactorCheck(statements: [
                 """
                 UPDATE authenticators SET last_step = \(step) WHERE account = \(account) AND last_step < \(step)
                    AND \(Signups.flag("may_answer"))
@@ -208,7 +210,7 @@ extension Sessions {
                     when: isRight
                 )
             }
-            return AcceptedFactor(
+            return FactorCheck(
                 statements: [
                     Signups.lockAuthenticator(of: account),
                     """
@@ -229,7 +231,8 @@ extension Sessions {
     /// Returns the error for a wrong code. If no attempts are left, the error tells the person to get a new code, or to
     /// start again.
     ///
-    /// - Parameter isFinal: whether the person cannot get another code in this sign-in.
+    /// - Parameter isFinal: whether the person must start again if no attempts are left; false if another code can be
+    ///   mailed.
     static func wrong(attemptsLeft: Int, isFinal: Bool) -> SignInError {
         attemptsLeft > 0
             ? .refused([Refusal("code", .codeWrong, ["attempts_left": .integer(attemptsLeft)])])

@@ -7,8 +7,8 @@ package struct Sessions: Sendable {
     /// The hash with which a password is compared if there is no account, or if the account has no hash that this
     /// server can check. The comparison takes as long as with a hash of the present settings.
     let dummyHash: StoredPassword
-    /// The minimum duration of a failed sign-in. It should be longer than the comparison of a password with any hash
-    /// that this service made.
+    /// The minimum duration of a failed sign-in, and of a request that mails a code to an identifier. It should be
+    /// longer than the comparison of a password with any hash that this service made.
     let failureTime: Duration
     /// Measures how long checks of imported hashes take.
     package let importedKinds: ImportedKinds
@@ -54,18 +54,18 @@ package struct Sessions: Sendable {
 package enum SignInProgress: Sendable {
     /// The person is signed in.
     case session(NewSession)
-    /// The person must first enter a second factor or a mailed code, with this token.
+    /// The person must first enter a second factor or a mailed code, with the token of this sign-in.
     case pending(PendingSignIn)
     /// The account knows the device now, so the person can sign in there with the password.
     case deviceKnown(DeviceToken)
 }
 
-/// A session that has just started, or that an act such as a confirmation has given a new token. The database stores
-/// only a hash of the token.
+/// A session that a sign-in or a commit has started, or that an act such as a confirmation has given a new token. The
+/// database stores only a hash of the token.
 package struct NewSession: Sendable {
     package let session: AccountSession
     package let token: Token<AccountSession>
-    /// The device token that the client must store; nil if the client keeps the one that it has.
+    /// The device token that the client must store; nil if there is none to store.
     package let device: DeviceToken?
     /// The new recovery code, which replaces the one that was used; nil if none was used.
     package var recoveryCode: RecoveryCode?

@@ -7,8 +7,9 @@ extension Sessions {
     /// disabled, or how its password is stored: the same statements run, and a password is hashed in any case.
     ///
     /// - Parameters:
-    ///   - replaced: the present session of this client, which ends.
-    ///   - isKept: whether the session outlives the browser.
+    ///   - replaced: the present session of this client, which ends if the sign-in succeeds or waits for the second
+    ///     factor.
+    ///   - isKept: whether the session outlives the browser. Has no effect on a session with two factors.
     package func signIn(
         as identifier: SignInIdentifier,
         with password: SharedSecret,
@@ -81,7 +82,7 @@ extension Sessions {
     private struct Candidate {
         let id: ID<Account>?
         let hash: String?
-        let isDisabled, hasAuthenticator, isKnown: Bool
+        let isDisabled, hasAuthenticator, knowsDevice: Bool
     }
 
     /// Counts the attempt as a failure, and finds the account. Throws `limited`, `hashing` or `codeRequired` if the
@@ -95,7 +96,7 @@ extension Sessions {
         let isKnown: SQL = """
             EXISTS (SELECT FROM devices WHERE account = accounts.id AND digest = \(client.device?.digest ?? []))
             """
-        // Selects one row in any case, so that the functions also run if there is no account.
+        // Selects one row in any case, so that `password_hash` also runs if there is no account.
         let find: SQL = """
             SELECT accounts.id, password_hash(accounts.id), disabled_at IS NOT NULL,
                    EXISTS (SELECT FROM authenticators WHERE account = accounts.id),
@@ -117,7 +118,7 @@ extension Sessions {
                 hash: try columns.next(),
                 isDisabled: try columns.next(),
                 hasAuthenticator: try columns.next(),
-                isKnown: try columns.next(String.self) == "true"
+                knowsDevice: try columns.next(String.self) == "true"
             )
             return (
                 candidate, try signups.exceeded(limits, rows[0]), try rows[rows.count - 1].only.decode(Bool.self)
@@ -192,7 +193,7 @@ extension Sessions {
     ) async throws(SignInError) -> SignInProgress {
         let isRight = Signups.flag("is_right")
         let check: SQL = "SELECT \(Signups.setFlag("is_right", "has_password(\(account), \(hash.rawValue))"))"
-        let statements = [check] + signups.forgive(counts, isKnown: candidate.isKnown, when: isRight)
+        let statements = [check] + signups.forgive(counts, isKnown: candidate.knowsDevice, when: isRight)
         if candidate.hasAuthenticator {
             return try await waitForSecondFactor(
                 of: account,
@@ -240,9 +241,9 @@ extension Sessions {
             \(condition) AND EXISTS (SELECT FROM accounts WHERE id = \(account) AND disabled_at IS NULL)
             AND (\(assurance == .aal2) OR NOT EXISTS (SELECT FROM authenticators WHERE account = \(account)))
             """
-        let remember: SQL = "SELECT \(Signups.setFlag("may_start", mayStart))"
-        let condition = Signups.flag("may_start")
-        let owner = Self.usable(account, when: condition)
+        let setMayStart: SQL = "SELECT \(Signups.setFlag("may_start", mayStart))"
+        let isStarting = Signups.flag("may_start")
+        let owner = Self.usable(account, when: isStarting)
         let insert = signups.insertSession(
             token.id,
             tokenHash: token.hash,
@@ -253,9 +254,9 @@ extension Sessions {
             browser: client.browser
         )
         let row = try await converting(to: SignInError.database) { () throws(DatabaseError) in
-            let before = [Self.lock(account)] + statements + [remember] + Self.end(replaced, when: condition)
+            let before = [Self.lock(account)] + statements + [setMayStart] + Self.end(replaced, when: isStarting)
             let after = [
-                signups.endExcessSessions(of: account, when: condition), signups.noteFirstSignIn(to: owner),
+                signups.endExcessSessions(of: account, when: isStarting), signups.noteFirstSignIn(to: owner),
                 Signups.select(token.id),
             ]
             let rows = try await database.transaction(
@@ -270,6 +271,9 @@ extension Sessions {
 
     /// Runs the statements. Stores a sign-in that waits for the second factor if the condition is true afterwards and
     /// the account is not disabled; otherwise throws `failed`.
+    ///
+    /// - Parameter device: a device token that the account knows from then on, and that the client must store; nil for
+    ///   none.
     func waitForSecondFactor(
         of account: ID<Account>,
         _ methods: SignInMethods,
@@ -287,7 +291,7 @@ extension Sessions {
             RETURNING 1
             """
         let remember = device.map { signups.remember($0, of: Self.usable(account, when: condition)) } ?? []
-        // The account may be disabled, and then the client keeps the session that it has.
+        // If the sign-in is not stored, for example because the account is disabled, the client keeps its session.
         let rest = remember + Self.end(replaced, when: "EXISTS (SELECT FROM sign_ins WHERE id = \(token.id))")
         let isStored = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             try await !database.transaction([Self.lock(account)] + statements + [insert] + rest)[statements.count + 1]
@@ -297,18 +301,18 @@ extension Sessions {
         return .pending(PendingSignIn(token: token, awaits: .secondFactor, device: device))
     }
 
-    /// Returns a statement that ends the session that a sign-in replaces in its client; an empty list if there is no
-    /// such session.
+    /// Returns the statement that ends the session of the token if the condition is true; an empty list without a
+    /// token.
     static func end(_ replaced: Token<AccountSession>?, when condition: SQL) -> [SQL] {
         replaced.map { ["DELETE FROM sessions WHERE \(has($0)) AND \(condition)"] } ?? []
     }
 
-    /// Returns the first statement of a transaction that starts or confirms a session. It locks the account, so a
-    /// change of its credentials waits until this transaction ends, or is complete before the next statement runs.
+    /// Returns a statement that locks the account. A change of the account's credentials waits until this transaction
+    /// ends, or is complete before the next statement of this transaction runs.
     static func lock(_ account: ID<Account>) -> SQL { "SELECT 1 FROM accounts WHERE id = \(account) FOR KEY SHARE" }
 
-    /// Returns a subquery of one row with the column `id`. The subquery has no row if the account does not exist or is
-    /// disabled, or if the condition is false.
+    /// Returns a subquery named `account`, of one row with the column `id`. The subquery has no row if the account does
+    /// not exist or is disabled, or if the condition is false.
     static func usable(_ account: ID<Account>, when condition: SQL) -> SQL {
         "(SELECT id FROM accounts WHERE id = \(account) AND disabled_at IS NULL AND \(condition)) AS account"
     }

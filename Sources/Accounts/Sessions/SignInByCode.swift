@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// Sign-in with a code that is mailed to the address of the account. If the flow allows this method, the code signs the
-/// person in. Otherwise the code only makes the device known to the account, so that guesses of strangers do not lock
+/// Sign-in with a code that is mailed to the address of the account. If the flow allows this method, the code counts as
+/// one factor. In any case, the code makes the device known to the account, so that guesses of strangers do not lock
 /// out the owner.
 extension Sessions {
     /// Mails a code to the account with that identifier.
@@ -9,7 +9,7 @@ extension Sessions {
     /// If no account has the identifier, or the account is disabled or has no address, no mail is sent and every code
     /// is wrong. Everything else is the same.
     ///
-    /// - Parameter replaced: the present session of this client, which ends.
+    /// - Parameter replaced: the present session of this client, which ends unless a rate limit is exceeded.
     package func mailCode(
         to identifier: SignInIdentifier,
         in language: Language,
@@ -30,8 +30,8 @@ extension Sessions {
         return pending
     }
 
-    /// Returns the typed address, or an address that stands for the typed username. It identifies the recipient for the
-    /// order of the mails. No mail is sent to it unless it is the address of the account.
+    /// Returns the typed address, or an address made of the typed username, which nobody can have. Mails for the same
+    /// returned address are delivered one after another. No mail is sent to it unless it is the address of the account.
     private static func named(by identifier: SignInIdentifier) -> EmailAddress {
         identifier.address ?? EmailAddress("\(identifier.value)@username.invalid")
             ?? EmailAddress("nobody@username.invalid")!
@@ -53,10 +53,11 @@ extension Sessions {
         return (account, address)
     }
 
-    /// Returns the limits of the mail. They are counted by the typed identifier, and separately from the limits of
-    /// sign-ups. If a username shared the counts of an address, they would tell whether both belong to one account. If
-    /// a sign-in shared the counts of sign-ups, a stranger could use them up by sign-ups. The mails of sign-ups contain
-    /// no ``Ticket`` for a sign-in, so the owner of the address could then get no code.
+    /// Returns the limits of the mail. Those that do not apply to all addresses together are counted by the typed
+    /// identifier, and separately from the limits of sign-ups. If a username shared the counts of an address, they
+    /// would tell whether both belong to one account. If a sign-in shared the counts of sign-ups, a stranger could use
+    /// them up by sign-ups. The mails of sign-ups contain no ``Ticket`` for a sign-in, so the owner of the address
+    /// could then get no code.
     private func mailCharges(to identifier: SignInIdentifier) -> [Charge] {
         let (typed, site) = (identifier.bytes, signups.network.site.prefix)
         return [
@@ -123,14 +124,14 @@ extension Sessions {
                 """,
                 signups.store(mailTicket, of: Self.ticketField, for: address, when: condition),
             ] + Self.end(replaced, when: condition)
-        let (isMailed, exceeded) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+        let (isStored, exceeded) = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             let rows = try await database.transaction(
                 [signups.consume(limits), Self.lock(account ?? ID())] + ticket + statements
             )
             return (!rows[2 + ticket.count].isEmpty, try signups.exceeded(limits, rows[0]))
         }
         if let exceeded { throw .limited(exceeded) }
-        guard isMailed else { throw .ticketExpired }
+        guard isStored else { throw .ticketExpired }
         signups.outbox.wakeSender()
         return PendingSignIn(token: token, awaits: .code)
     }
@@ -255,8 +256,10 @@ extension Sessions {
 }
 
 extension Sessions {
-    /// Mails another code in exchange for the ticket in a mail. The limits of mails that anyone can cause for the
-    /// address do not apply.
+    /// Mails another code in exchange for the ticket in a mail with a code. The limits that strangers can use up for
+    /// the address do not apply.
+    ///
+    /// - Parameter replaced: the present session of this client, which ends if the ticket is exchanged.
     package func mailCode(
         for ticket: Ticket,
         in language: Language,

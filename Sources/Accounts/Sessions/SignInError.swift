@@ -1,13 +1,15 @@
 package enum SignInError: Error {
     /// The identifier or the password is wrong, or the account is disabled.
     case failed
-    /// Too many guesses have failed, so the person needs a mailed code before the next guess is evaluated.
+    /// Too many guesses have failed, or an operator has removed the authenticator. The device needs a mailed code
+    /// before the next guess is evaluated.
     case codeRequired
-    /// The token was never issued or has expired, its session or sign-in has ended, or the account is disabled.
+    /// The token was never issued, has expired or was replaced, its session or sign-in has ended, or the account is
+    /// disabled.
     case noSession
     /// The session is idle. A confirmation with the password makes it usable again.
     case idle
-    /// The change needs a confirmation first (``Sessions/confirm(_:by:)``).
+    /// The act needs a confirmation first (``Sessions/confirm(_:by:)``).
     case confirmationRequired
     /// The change is not possible: the flow has no such factor, the session has only one factor, or another request has
     /// changed the factor in the meantime.
@@ -18,7 +20,7 @@ package enum SignInError: Error {
     case limited(LimitReached)
     case hashing(HashingError)
     case image(ImageError)
-    /// The ticket was used, has expired, or was never mailed.
+    /// The ticket was used, has expired, was never mailed, or is not for a sign-in.
     case ticketExpired
     /// No key of the key ring decrypts a value in the database.
     case unreadable(Unreadable)

@@ -1,11 +1,11 @@
 internal import Foundation
 
 extension Signups {
-    /// Returns a statement that inserts a session for the account in the column `id` of the query, if the query returns
-    /// one.
+    /// Returns a statement that inserts a session.
     ///
     /// - Parameters:
     ///   - tokenHash: the hash of the session's token.
+    ///   - account: a subquery with the column `id`. If it has no row, the statement inserts nothing.
     ///   - nonce: the random bytes from which a commit derives the session's token; nil for any other session.
     func insertSession(
         _ id: ID<AccountSession>,
@@ -30,9 +30,11 @@ extension Signups {
             """
     }
 
-    /// Returns a statement that records the first sign-in to the account in the column `id` of the query. It returns
-    /// the flow of the account, and the seconds since the account was created; no row if the person has signed in
-    /// before.
+    /// Returns a statement that stores the time of the first sign-in to the account. It returns the flow of the
+    /// account, and the seconds since the account was created; no row if the person has signed in before.
+    ///
+    /// - Parameter account: a subquery named `account` with the column `id`. If it has no row, the statement does
+    ///   nothing.
     func noteFirstSignIn(to account: SQL) -> SQL {
         """
         UPDATE accounts SET signed_in_at = now() FROM \(account)
@@ -41,7 +43,7 @@ extension Signups {
         """
     }
 
-    /// Counts the first sign-in for the metrics, if ``noteFirstSignIn(to:)`` has returned a row.
+    /// Counts the first sign-in for the funnel, if ``noteFirstSignIn(to:)`` has returned a row.
     func countFirstSignIn(_ rows: Rows) throws(DatabaseError) {
         guard let row = rows.first else { return }
         let (flow, seconds) = try row.decode(String.self, Int.self)
@@ -49,7 +51,8 @@ extension Signups {
     }
 
     /// Returns a statement that keeps the ``AccountSession/maximum`` most recently used sessions of the account, and
-    /// ends the others. Without it, a program that signs in again and again would fill the table.
+    /// ends the others, if the condition is true. Without it, a program that signs in again and again would fill the
+    /// table.
     func endExcessSessions(of account: ID<Account>, when condition: SQL) -> SQL {
         """
         DELETE FROM sessions WHERE \(condition) AND id IN (
