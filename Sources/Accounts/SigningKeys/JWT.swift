@@ -25,7 +25,7 @@ struct JWT {
     private let payload: [UInt8]
     private let signature: [UInt8]
 
-    /// The maximum length of a token. A longer one is refused without being read.
+    /// The maximum length of a token that the initializer reads. ``sign(_:type:by:)`` can write a longer one.
     static let maximumBytes = 8192
 
     /// Reads the header, but verifies nothing. Returns nil unless the header has exactly the members that
@@ -62,7 +62,7 @@ struct JWT {
     }
 
     /// - Parameter claims: the claims of the token. If several have the same name, the token contains only the first
-    ///   one, so put the claims of the protocol before those of a person.
+    ///   one, so put the claims of the protocol before those about a person. A claim named `token_use` is left out.
     static func sign(_ claims: [JSON.Member], type: JWTType, by key: PrivateSigningKey) throws -> String {
         let header: JSON = [
             "alg": .string(key.publicKey.algorithm.rawValue), "kid": .string(key.publicKey.kid),

@@ -37,7 +37,7 @@ extension Operator {
 
     /// Makes the next keys live and the live keys old, and stores new next keys.
     ///
-    /// Throws `tooEarly` while clients may have a JWK set without the next keys.
+    /// Throws `noKeys` if there are no next keys, and `tooEarly` while clients may have a JWK set without them.
     ///
     /// - Parameter isForced: whether to rotate at once, even if clients lack the next keys.
     package func rotateSigningKeys(isForced: Bool = false) async throws(SigningKeyRotationError) {
@@ -69,9 +69,9 @@ extension Operator {
     /// Deletes all signing keys, and makes new live and next keys. For operators, if somebody else may have got a
     /// private key.
     ///
-    /// A server accepts tokens of the deleted keys until it has read the keys again. It reads them at the first use
-    /// after a minute, if the database is available. A client accepts tokens of the deleted keys, and refuses those of
-    /// the new keys, until it has read the JWK set again.
+    /// A server signs with the deleted keys and accepts their tokens until it has read the keys again. It reads them at
+    /// the first use after a minute, if the database is available. A client accepts tokens of the deleted keys, and
+    /// refuses those of the new keys, until it has read the JWK set again.
     package func revokeSigningKeys() async throws(DatabaseError) {
         let store = SigningKeyStore(database: database, keys: signups.keys)
         let live = await PrivateSigningKey.make(SigningAlgorithm.allCases)
@@ -89,8 +89,8 @@ extension Operator {
     /// Sets the flag `rotates` for the following statements of the transaction. Selects whether to rotate, the earliest
     /// time for a rotation (null if there are no next keys), and the present time.
     ///
-    /// A rotation waits until every server has published the next keys, which takes up to a minute, and every client
-    /// has read them.
+    /// A rotation is too early until every server has published the next keys, which takes up to a minute, and every
+    /// client has read them.
     private static func decision(isForced: Bool) -> SQL {
         let wait = (SigningKeys.publishedLifetime + SigningKeys.maximumAge).seconds
         return """

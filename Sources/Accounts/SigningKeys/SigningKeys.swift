@@ -2,7 +2,7 @@ package import Foundation
 internal import Synchronization
 
 package enum SigningError: Error {
-    /// The token was not signed by this service, is of another type, or is malformed.
+    /// The token was not signed by this service, is of another type, or is malformed, or its key is deleted.
     case invalid
     /// No key of the key ring decrypts the live key of the algorithm.
     case unreadable
@@ -21,15 +21,16 @@ package final class SigningKeys: Sendable {
 
     private struct State {
         var keys: SigningKeySet?
+        /// When the last read of the keys began, even if it failed.
         var readAt: ContinuousClock.Instant?
         /// The requests that wait while another request reads the keys; nil if no request reads them.
         var waiting: [CheckedContinuation<Void, Never>]?
     }
 
-    /// The age at which a server replaces its copy of the keys.
+    /// The first use of the keys that is at least this long after the last read reads them again.
     static let maximumAge = Duration.seconds(60)
-    /// The minimum time between two reads because of unknown keys. Without it, anyone could cause reads with invented
-    /// names of keys.
+    /// The minimum time from any read to a read because of an unknown key. Without it, anyone could cause reads with
+    /// invented names of keys.
     static let minimumAge = Duration.seconds(5)
     /// The time for which clients may keep the JWK set. It is the `max-age` of the response that contains it.
     package static let publishedLifetime = Duration.seconds(900)
@@ -47,7 +48,7 @@ package final class SigningKeys: Sendable {
     /// Signs a token. Returns it in the compact form (RFC 7515 §7.1).
     ///
     /// - Parameter claims: the claims of the token. If several have the same name, the token contains only the first
-    ///   one, so put the claims of the protocol before those of a person.
+    ///   one, so put the claims of the protocol before those about a person. A claim named `token_use` is left out.
     package func sign(
         _ claims: [JSON.Member],
         type: JWTType,
@@ -57,7 +58,8 @@ package final class SigningKeys: Sendable {
     }
 
     /// Returns a token with these claims, `iat` and `exp`. If this server has signed the same claims with the same key
-    /// less than ``RecentTokens/maximumAge`` seconds ago, returns that token again, so its `iat` and `exp` are earlier.
+    /// less than ``RecentTokens/maximumAge`` seconds ago, it may return that token again, whose `iat` and `exp` are
+    /// earlier.
     ///
     /// - Parameters:
     ///   - now: the time for `iat`. It must come from the database in all calls.
@@ -70,12 +72,12 @@ package final class SigningKeys: Sendable {
         for lifetime: Duration
     ) async throws(SigningError) -> String {
         let key = try await key(algorithm)
-        let now = Int(now.timeIntervalSince1970)
+        let issuedAt = Int(now.timeIntervalSince1970)
         let content = RecentTokens.Content(type: type, kid: key.publicKey.kid, claims: JSON.object(claims).bytes)
-        if let token = recentTokens.withLock({ $0.token(for: content, at: now) }) { return token }
-        let times = [JSON.Member("iat", .integer(now)), JSON.Member("exp", .integer(now + lifetime.seconds))]
+        if let token = recentTokens.withLock({ $0.token(for: content, at: issuedAt) }) { return token }
+        let times = [JSON.Member("iat", .integer(issuedAt)), JSON.Member("exp", .integer(issuedAt + lifetime.seconds))]
         let token = Self.sign(claims + times, type, key)
-        recentTokens.withLock { $0.insert(token, for: content, issuedAt: now) }
+        recentTokens.withLock { $0.insert(token, for: content, issuedAt: issuedAt) }
         return token
     }
 
@@ -99,8 +101,8 @@ package final class SigningKeys: Sendable {
         return verified
     }
 
-    /// Returns the claims of a token whose key the service does not have, for example because the key is deleted. The
-    /// service cannot verify the claims, so anyone may have written them. Returns nil for any other text.
+    /// Returns the claims of a token whose key this server does not know, for example because the key is deleted. The
+    /// server cannot verify the claims, so anyone may have written them. Returns nil for any other text.
     func unverified(_ text: String, type: JWTType) async throws(SigningError) -> JSON? {
         guard let token = JWT(text, type: type), let claims = token.claims(type: type) else { return nil }
         return try await keys(olderThan: Self.maximumAge).verifying[token.kid] == nil ? claims : nil
@@ -118,7 +120,7 @@ package final class SigningKeys: Sendable {
         case wait, read
     }
 
-    /// Returns the keys. If the copy of this server is at least as old as `age`, one request reads them again.
+    /// Returns the keys. If this server began its last read at least `age` ago, one request reads them again.
     ///
     /// - Parameter waits: whether the other requests wait for that read. If not, they get the older keys, if there are
     ///   any.
