@@ -23,11 +23,13 @@ package final class SigningKeys: Sendable {
         var keys: SigningKeySet?
         /// When the last read of the keys began, even if it failed.
         var readAt: ContinuousClock.Instant?
+        /// Whether the last read failed. Then the next one follows after ``minimumAge``.
+        var hasFailed = false
         /// The requests that wait while another request reads the keys; nil if no request reads them.
         var waiting: [CheckedContinuation<Void, Never>]?
     }
 
-    /// The first use of the keys that is at least this long after the last read reads them again.
+    /// The first use of the keys that is at least this long after the last read reads them again, unless that failed.
     static let maximumAge = Duration.seconds(60)
     /// The minimum time from any read to a read because of an unknown key. Without it, anyone could cause reads with
     /// invented names of keys.
@@ -129,7 +131,9 @@ package final class SigningKeys: Sendable {
             let now = now()
             let step = state.withLock { state -> Step in
                 if let keys = state.keys, let readAt = state.readAt {
-                    if now - readAt < age || (state.waiting != nil && !waits) { return .use(keys) }
+                    let age = state.hasFailed ? min(age, Self.minimumAge) : age
+                    let isRecent = state.waiting == nil ? now - readAt < age : !waits
+                    if isRecent { return .use(keys) }
                 }
                 if state.waiting != nil { return .wait }
                 (state.waiting, state.readAt) = ([], now)
@@ -151,6 +155,7 @@ package final class SigningKeys: Sendable {
         do throws(DatabaseError) { new = try await store.load() } catch { failure = error }
         let (keys, waiting) = state.withLock { [new] state in
             if let new { state.keys = new }
+            state.hasFailed = new == nil
             let waiting = state.waiting ?? []
             state.waiting = nil
             return (state.keys, waiting)

@@ -267,6 +267,38 @@ struct SigningKeysTests {
         }
     }
 
+    @Test func `after a failed read the keys are read again in five seconds`() async throws {
+        try await withDatabase { database in
+            let clock = ServerClock()
+            let keys = try server(database, clock)
+            let token = try await keys.sign(Self.claims, type: .idToken, by: .es256)
+            try session.run("ALTER TABLE signing_keys RENAME TO hidden")
+            clock.advance(by: .seconds(61))
+            let other = try await keys.sign(Self.claims, type: .idToken, by: .es256)
+            try session.run("ALTER TABLE hidden RENAME TO signing_keys")
+            try await rotate(isForced: true)
+            clock.advance(by: .seconds(5))
+            let new = try await keys.sign(Self.claims, type: .idToken, by: .es256)
+            #expect(try kid(of: other) == kid(of: token) && kid(of: new) != kid(of: token))
+        }
+    }
+
+    @Test func `all requests with an unknown key wait for the read that finds it`() async throws {
+        try await withDatabase(connections: 6) { database in
+            let clock = ServerClock()
+            let keys = try server(database, clock)
+            _ = try await keys.published
+            for _ in 1...2 { try await rotate(isForced: true) }
+            let token = try await server(database).sign(Self.claims, type: .idToken, by: .es256)
+            clock.advance(by: .seconds(61))
+            try session.run("BEGIN; LOCK TABLE signing_keys")
+            async let tokens = atOnce(4) { _ in try await keys.verify(token, type: .idToken).claims["sub"] }
+            _ = try await DatabaseSession().waitUntilSomebodyIsBlocked()
+            try session.run("COMMIT")
+            #expect(try await tokens == ["kim", "kim", "kim", "kim"])
+        }
+    }
+
     @Test func `a server that cannot decrypt the private key verifies tokens, but signs none`() async throws {
         let other = "other:v2:" + Data(repeating: 9, count: 32).base64EncodedString()
         try await withDatabase { database in
