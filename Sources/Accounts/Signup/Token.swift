@@ -2,7 +2,7 @@ internal import Crypto
 internal import Foundation
 
 /// A secret that gives a client access to a row, such as a draft or a session: the id of the row followed by 256 bits,
-/// as 64 characters of base64url. The id finds the row; the database stores only the SHA-256 hash of the whole token.
+/// as 64 characters of base64url. The id finds the row, which contains only the SHA-256 hash of the whole token.
 package struct Token<Owner>: Sendable {
     package let id: ID<Owner>
     package let hash: [UInt8]
@@ -31,9 +31,9 @@ package struct Token<Owner>: Sendable {
         id = bytes.withUnsafeBytes { ID(UUID(uuid: $0.loadUnaligned(as: uuid_t.self))) }
     }
 
-    /// Returns the keyed digests of the token for that purpose, one for each key of the key ring.
-    func digests(for purpose: String, _ parts: [UInt8], _ keys: KeyRing) -> [[UInt8]] {
-        keys.digests(Array(purpose.utf8), bytes, parts)
+    /// Returns the keyed digests of the purpose, the token and the other bytes, one for each key of the key ring.
+    func digests(for purpose: String, _ other: [UInt8], _ keys: KeyRing) -> [[UInt8]] {
+        keys.digests(Array(purpose.utf8), bytes, other)
     }
 
     /// The characters of the token. They are secret: never write them to a log, and never put those of a draft or a
@@ -42,16 +42,16 @@ package struct Token<Owner>: Sendable {
 }
 
 extension Token<Draft> {
-    /// Returns the token that the draft has after this link was opened, once for each key of the key ring. The token is
-    /// derived, so that the service can return it again to a client that has lost the response. Another client that has
-    /// the link can neither get nor compute the token.
+    /// For a token in a link: returns the tokens that the draft can have after this client has opened the link, one for
+    /// each key of the key ring. They are derived, so that the service can return the same token again to a client that
+    /// has lost the response. Another client that has the link can neither get nor compute them.
     func afterLink(openedBy opening: LinkOpening, _ keys: KeyRing) -> [Token] {
         digests(for: "token after link", opening.bytes, keys).map { Token(for: id, derived: $0) }
     }
 }
 
-/// Identifies the client that opens a link. It is a random text that the client has chosen, or that this service has
-/// put into the page that asks whether to continue on this device.
+/// Identifies the client that opens a link to continue a sign-up on another device. It is a random text that the client
+/// has chosen, or that this service has put into the page that asks whether to continue on this device.
 package struct LinkOpening: Sendable {
     fileprivate let bytes: [UInt8]
 
@@ -73,7 +73,7 @@ package struct LinkOpening: Sendable {
 }
 
 extension [UInt8] {
-    /// Reads ``base64URL`` of `count` bytes. Returns nil for any other text.
+    /// Reads ``base64URL`` of `count` bytes, a multiple of 3. Returns nil for any other text.
     init?(base64URL text: String, count: Int) {
         let base64 = text.utf8.map { character in
             switch character {

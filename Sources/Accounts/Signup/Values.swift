@@ -1,8 +1,10 @@
-/// The contents of a draft: one value per field, and the steps that were answered, even if only with an empty answer.
+/// The contents of a draft: the values of its fields, the steps that were answered, even if only with an empty answer,
+/// the account that it will change, and where the person goes after the commit.
 package struct Values: Sendable {
     private enum Entry: Sendable {
         case value(any StoredValue)
-        /// JSON that is not decoded yet, or that is not a value of the field's kind because the flow file has changed.
+        /// JSON that is not decoded yet, or that this flow cannot decode, because it has no such field or a field of
+        /// another kind.
         case other(JSON)
 
         var json: JSON {
@@ -15,31 +17,33 @@ package struct Values: Sendable {
 
     private var entries: [FieldName: Entry] = [:]
     package var answered: Set<StepName> = []
-    /// Steps that were answered once and are empty now.
+    /// Steps that were answered, and then were cleared or lost a credential. A step that is also in ``answered`` was
+    /// answered again.
     private var emptied: Set<StepName> = []
-    /// The digest of the flow under which every value is known to be valid; nil if there is none.
+    /// The digest of the flow under which every value was valid when it was last validated; nil if there is no such
+    /// flow.
     package var validFlow: String?
     /// The account that the draft will change; nil for a sign-up, and in a recovery until the person has proved an
     /// address of an account.
     package var subject: Subject?
-    /// The request of the application to which the person returns after the commit; nil if the person does not return
-    /// to an application.
+    /// The authorization request with which the person goes on after the commit, unless the draft has moved to another
+    /// device since; nil if there is none.
     package var authorization: DraftAuthorization?
-    /// The URL to which the person returns after the commit, on one of the hosts in the setting `FORWARD_AUTH_HOSTS`;
-    /// nil if the person does not return to such a URL. The host may have been removed from the setting since.
+    /// The URL to which the person returns after the commit, if its host is still in the setting `FORWARD_AUTH_HOSTS`;
+    /// nil if there is none.
     package var returnURL: String?
 
     /// An account that a draft will change.
     package struct Subject: Hashable, Sendable {
         package let account: ID<Account>
-        /// The value of `credentials_version` when the draft found the account. If the account has another version at
-        /// the commit, the draft ends.
+        /// The value of `credentials_version` when the draft got this subject. If the account has another version by
+        /// the commit, the commit does not take effect and the draft ends.
         let credentialsVersion: Int
-        /// Whether the draft must prove a second factor.
+        /// Whether the person must prove a second factor in the draft.
         var needsSecondFactor = false
         /// The values of the account that its new password must not equal, besides the values of the draft.
         var words: [String] = []
-        /// The session in which the draft was started; nil if it was started without one.
+        /// The session in which a change of the address was started; nil in a recovery.
         var session: ID<AccountSession>?
     }
 
@@ -87,7 +91,8 @@ package struct Values: Sendable {
         return JSON.object(members).bytes
     }
 
-    /// Reads the result of ``sealable``. Returns nil for any other bytes. The fields hold JSON until ``decode(in:)``.
+    /// Reads the result of ``sealable``. Returns nil if `fields` or `answered` cannot be read. The fields hold JSON
+    /// until ``decode(in:)``.
     package init?(sealable bytes: [UInt8]) {
         guard let json = try? JSON.read(bytes), case .object(let fields)? = json["fields"],
             case .array(let answered)? = json["answered"]
@@ -103,7 +108,7 @@ package struct Values: Sendable {
         returnURL = json["return_to"]?.string
     }
 
-    /// Decodes the JSON of each field into a value of the field's kind.
+    /// Decodes the JSON of each field into a value of the field's kind. JSON that cannot be decoded stays as it is.
     package mutating func decode(in flow: Flow) {
         for (name, entry) in entries {
             guard let field = flow.field(named: name), let value = field.kind.value(json: entry.json) else {
