@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// The time by which the present request must be answered. It limits every wait of the request: for statements, hashes,
-/// images, and other requests that act on the same draft.
+/// The time by which the present request must be answered. It limits the waits of the request for statements, hashes
+/// and images, and for other requests that act on the same draft.
 package final class Deadline: Sendable {
     /// The deadline of the present task; nil for work that belongs to no request.
     @TaskLocal package static var current: Deadline?
-    /// The maximum time for a statement that belongs to no request.
+    /// The maximum time for an access to the database that belongs to no request.
     private static let ofOwnWork = Duration.seconds(60)
 
     private let state: Mutex<ContinuousClock.Instant>
@@ -27,11 +27,11 @@ package final class Deadline: Sendable {
         try await $current.withValue(current.map { _ in Deadline(in: .seconds(1)) }, operation: work)
     }
 
-    /// The deadline of a statement of the present task.
+    /// The deadline of an access to the database that the present task begins now.
     static var ofStatement: ContinuousClock.Instant { current?.instant ?? .now + ofOwnWork }
 
-    /// The number of whole seconds until one second before the deadline of the present task, at least 0. The last
-    /// second is for the response.
+    /// The number of whole seconds until one second before ``ofStatement``, at least 0. The last second is for the
+    /// response.
     static var secondsLeft: Int {
         max(0, Int((ofStatement - .now) / .seconds(1)) - 1)
     }
@@ -39,8 +39,9 @@ package final class Deadline: Sendable {
     /// Whether the deadline of the present task has passed.
     static var hasPassed: Bool { current.map { $0.instant <= .now } ?? false }
 
-    /// Runs the work, and calls `giveUp` if the work has not ended by the deadline of the present task. Within a
-    /// request, this function starts a task, so call it only where waits are rare, or for work that takes long anyway.
+    /// Runs the work to its end. If the work has not ended by the deadline of the present task, and the task is not
+    /// cancelled, calls `giveUp`, which must end the wait of the work. Within a request, this function starts a task,
+    /// so call it only where waits are rare, or for work that takes long anyway.
     ///
     /// `giveUp` may be called before the work waits, so the work must check ``hasPassed`` when it begins to wait.
     static func limiting<Value: Sendable>(

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Synchronization
 
-/// One thread that wakes at the earliest of many deadlines.
+/// Makes one thread wake at the earliest of many deadlines.
 ///
 /// Deadlines are added almost in order, and most work ends long before its deadline. So a new deadline wakes the thread
 /// only if the thread would otherwise wake later or not at all, and each wakeup handles all deadlines that have passed.

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Synchronization
 
-/// An operating system thread for C calls that block, so that they do not block the cooperative pool.
+/// An operating system thread for work that blocks or takes long, so that it does not block the cooperative pool.
 package final class DedicatedThread: Sendable {
     private let handle: pthread_t
     private let isJoined = Atomic(false)
@@ -37,7 +37,8 @@ package final class DedicatedThread: Sendable {
         self.handle = handle
     }
 
-    /// Detaches the thread if it was not joined. Otherwise the system would keep the stack of the thread after its end.
+    /// Detaches the thread if it was not joined. The system keeps the stack of a thread that is neither joined nor
+    /// detached.
     deinit {
         if !isJoined.load(ordering: .relaxed) { pthread_detach(handle) }
     }

@@ -190,21 +190,21 @@ extension WorkPool {
 
     /// One piece of work, and the caller that waits for it.
     private struct Job: Sendable {
-        /// Does the work, and returns a function that delivers its outcome.
+        /// Does the work, and returns a function that delivers its answer to the caller.
         let run: @Sendable (Resource) -> @Sendable () -> Void
-        /// Rejects the job for the given reason. Returns false if the caller already has its answer.
-        private let answer: @Sendable (WorkRejection) -> Bool
+        private let rejectCaller: @Sendable (WorkRejection) -> Bool
 
         init<Answer: Sendable>(_ work: @escaping @Sendable (Resource) -> Answer, for caller: Caller<Answer>) {
             run = { resource in
                 let answer = work(resource)
                 return { caller.resume(with: .success(answer)) }
             }
-            answer = { caller.resume(with: .failure($0)) }
+            rejectCaller = { caller.resume(with: .failure($0)) }
         }
 
+        /// Returns false if the caller does not wait yet, or already has its answer.
         @discardableResult
-        func reject(_ reason: WorkRejection) -> Bool { answer(reason) }
+        func reject(_ reason: WorkRejection) -> Bool { rejectCaller(reason) }
     }
 
     /// The task that waits for a job. It gets the first answer, and later ones are dropped.

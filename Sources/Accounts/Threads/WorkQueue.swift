@@ -1,7 +1,7 @@
 /// The reason why a ``WorkPool`` has returned no answer.
 package enum WorkRejection: Error, Hashable, Sendable {
     /// The queue is full, the wait would be too long, another network needs the place in the queue, or the deadline of
-    /// the request has passed. `wait` is the estimated wait.
+    /// the request has passed. `wait` is the estimated wait of a job that the same network adds now.
     case busy(wait: Duration)
     /// The task was cancelled while its work waited.
     case cancelled
@@ -97,8 +97,8 @@ struct WorkQueue<Job> {
 
     /// Adds the job. If this throws `busy` or `stopped`, the queue does not keep the job.
     ///
-    /// If the queue is full, the job takes the place of the newest job of the network with the most jobs. That network
-    /// must still have at least as many jobs afterwards as the network of the new job.
+    /// If the queue is full, the job takes the place of the newest job of the network with the most jobs, but only if
+    /// that network then still has at least as many jobs as the network of the new job.
     ///
     /// - Returns: the job that has lost its place, and its network; the caller must reject that job. Nil if there was a
     ///   free place; then the caller must wake one worker.
@@ -143,7 +143,7 @@ struct WorkQueue<Job> {
             averageDuration == .zero ? duration : (averageDuration * 7 + min(duration, averageDuration * 10)) / 8
     }
 
-    /// Removes and returns the job if it is still waiting; the caller must reject it. Returns nil for a running job.
+    /// Removes and returns the job if it waits; the caller must reject it. Returns nil for a job that does not wait.
     mutating func withdraw(_ ticket: Ticket) -> Job? {
         for index in shares.indices {
             guard let place = shares[index].entries.firstIndex(where: { $0.ticket == ticket }) else { continue }
