@@ -11,8 +11,8 @@ extension Signups {
 
     /// Counts the sign-ups that this flow would end, because its idle time is shorter than that of earlier servers.
     ///
-    /// Servers erase expired drafts within minutes. The latest change of any draft shows when a server last ran. If a
-    /// draft still exists although, with this flow, it had expired more than an hour before that change, servers with a
+    /// Servers erase expired drafts within minutes, and a server ran at the latest change of any draft. If a draft
+    /// still exists although, with this flow, it had expired more than an hour before that change, servers with a
     /// longer idle time have kept the draft. Drafts that expired later do not count: they may have expired in an
     /// outage, when no server erased them.
     ///

@@ -3,7 +3,7 @@ package import Logging
 internal import ServiceLifecycle
 internal import Synchronization
 
-/// Counts by day and flow how many people reach each step, with which outcome, and how long it takes. It stores no
+/// Counts by day and flow how often each outcome happens at each step, and how long the steps take. It stores no
 /// identities.
 ///
 /// The counts are in memory, and are added to the database every ten seconds. A server that is killed loses the counts
@@ -14,18 +14,20 @@ package final class Funnel: Sendable {
         case entered
         /// The answers of the step were valid for the first time.
         case completed
-        /// The step is optional and was submitted without answers.
+        /// The step is optional, and its first submission had no answers.
         case skipped
-        /// An answer was invalid.
+        /// An answer of the step was refused.
         case refused
         /// The draft expired at this step.
         case expired
         /// The person has cancelled the draft at this step.
         case cancelled
-        /// An operator has deleted the draft at this step, or, at the step ``Funnel/signIn``, the account.
+        /// An operator has deleted the draft at this step or, at the step ``Funnel/signIn``, an account to which nobody
+        /// had signed in.
         case removed
         /// The draft ended at this step, because another draft for the same address was committed or has submitted the
-        /// same username, or because the account that the draft would change has changed.
+        /// same username, or because the account that the draft would change no longer meets the conditions of the
+        /// commit.
         case superseded
     }
 

@@ -13,12 +13,13 @@ package struct Limit: Hashable, Sendable {
     var slots: Int { max(1, count / 500) }
 }
 
-/// The rate limits. The table `limits` counts the events of each limit except `revisions`, for all servers together.
+/// The rate limits that a flow file can set. The table `limits` counts the events of each ``Name``, for all servers
+/// together.
 package struct Limits: Sendable {
     package enum Name: String, CaseIterable, Sendable {
-        /// Drafts that one client network starts. Also counts opened links that continue a sign-up on another device,
-        /// tickets (``Ticket``) that are exchanged for a draft, and authorization requests that applications without a
-        /// secret push.
+        /// Drafts that one client network starts. Also counts requests that open a link to continue a sign-up on
+        /// another device or exchange a ticket (``Ticket``) for a draft, even with an invalid link or ticket, and
+        /// authorization requests that applications without a secret push.
         case starts
         /// Commits by one client network.
         case commits
@@ -30,7 +31,7 @@ package struct Limits: Sendable {
         case mailsToAddressFromNetworkPerDay = "mails_to_address_from_network_per_day"
         case mailsToAddress = "mails_to_address"
         case mailsFromNetwork = "mails_from_network"
-        /// Mails that all clients cause together.
+        /// The mails that `mailsFromNetwork` counts, of all networks together.
         case mails
         /// Changes of the credentials of one account, each of which mails a notice. Also the maximum number of notices
         /// of each kind to one account.
@@ -42,10 +43,10 @@ package struct Limits: Sendable {
         case guessesForAddress = "guesses_for_address"
         /// Usernames that one draft or account tries.
         case usernameChecks = "username_checks"
-        /// Passwords of one draft that are hashed, or compared with a stored hash.
+        /// Hashes that are computed for one draft: of passwords, and of words, such as a new username, to compare them
+        /// with the stored hash.
         case passwordHashes = "password_hashes"
-        /// Passwords that one client network causes to be hashed or compared, in drafts, sign-ins, confirmations and
-        /// changes.
+        /// Hashes that one client network causes, in drafts, sign-ins, confirmations and changes.
         case passwordHashesFromNetwork = "password_hashes_from_network"
         /// Images that one draft or account uploads, valid or not.
         case images
@@ -80,7 +81,7 @@ package struct Limits: Sendable {
         case mailsByTicket = "mails_by_ticket"
         /// Wrong recovery codes of one account in recoveries.
         case recoveryCodeGuessesForAccount = "recovery_code_guesses_for_account"
-        /// Mails with a code to one address.
+        /// Mails with a code that one draft, or one client network in a sign-in, causes to one address.
         case resend
         case revisions
     }
@@ -276,7 +277,7 @@ extension Signups {
 }
 
 extension Signups {
-    /// The condition that no limit was exceeded in this transaction.
+    /// The condition that no ``consume(_:when:)`` or ``peek(_:when:)`` of this transaction has found an exceeded limit.
     static let isWithinLimits: SQL = "NOT \(flag("exceeded"))"
 
     /// Returns an expression that stores the value of a condition until the end of the transaction. ``flag(_:)`` reads

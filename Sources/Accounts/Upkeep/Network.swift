@@ -79,24 +79,24 @@ package struct IPAddress: Hashable, Sendable {
 
 /// A block of addresses, such as `192.0.2.0/24` or `2001:db8::/32`. A single address is a block of one address.
 package struct IPBlock: Hashable, Sendable {
-    private let first: IPAddress
+    private let base: IPAddress
     private let length: Int
 
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard let first = IPAddress(parts[0]), parts.count <= 2 else { return nil }
-        let bits = first.bytes.count * 8
+        guard let base = IPAddress(parts[0]), parts.count <= 2 else { return nil }
+        let bits = base.bytes.count * 8
         guard let length = parts.count == 2 ? Int(parts[1]) : bits, (0...bits).contains(length) else { return nil }
-        (self.first, self.length) = (first, length)
+        (self.base, self.length) = (base, length)
     }
 
     package func contains(_ address: IPAddress) -> Bool {
-        guard address.bytes.count == first.bytes.count else { return false }
+        guard address.bytes.count == base.bytes.count else { return false }
         return (0..<length).allSatisfy { bit in
-            (address.bytes[bit / 8] ^ first.bytes[bit / 8]) & (0x80 >> (bit % 8)) == 0
+            (address.bytes[bit / 8] ^ base.bytes[bit / 8]) & (0x80 >> (bit % 8)) == 0
         }
     }
 
     /// Whether this block contains the whole other block.
-    func contains(_ other: IPBlock) -> Bool { other.length >= length && contains(other.first) }
+    func contains(_ other: IPBlock) -> Bool { other.length >= length && contains(other.base) }
 }

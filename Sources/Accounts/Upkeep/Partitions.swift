@@ -2,8 +2,8 @@ internal import Foundation
 package import Logging
 internal import ServiceLifecycle
 
-/// Creates the partitions of the coming days, so that no draft goes to the default partition `drafts_other`, and loads
-/// the list of existing partitions.
+/// Creates the partitions of today and the coming days, so that new drafts need not go to the default partition
+/// `drafts_other`, and loads the list of existing partitions.
 package struct Partitions: Sendable {
     private let database: Database
     private let days: DraftPartitions?
@@ -44,7 +44,10 @@ extension Partitions: Service {
                 try await prepare()
             } catch {
                 metrics.failures.add(1, "partitions")
-                logger.error("cannot create the partitions of the coming days", metadata: ["reason": "\(error)"])
+                logger.error(
+                    "cannot create the partitions of the coming days, or list the existing ones",
+                    metadata: ["reason": "\(error)"]
+                )
             }
         }
     }

@@ -117,7 +117,7 @@ package struct Reaper: Sendable {
                         SELECT id FROM drafts
                          WHERE flow LIKE '%/%' AND account_id IS NULL AND \(signups.deadline) <= now()
                            AND (SELECT acquired FROM reaper_lock)
-                         ORDER BY ends_at LIMIT \(Self.rows) FOR UPDATE SKIP LOCKED
+                         ORDER BY ends_at LIMIT \(Self.maximumRows) FOR UPDATE SKIP LOCKED
                     ), ended AS (
                         DELETE FROM drafts WHERE \(Self.isIn("expired")) RETURNING id, flow, step
                     )
@@ -130,14 +130,14 @@ package struct Reaper: Sendable {
             try signups.funnel.ended(ended, as: .expired)
             signups.metrics.erased.add(erased, "drafts")
             count += erased
-            if erased < Self.rows { break }
+            if erased < Self.maximumRows { break }
         }
         return count
     }
 
-    /// Erases expired drafts in the order of their ids, which is the order of creation. Leaves out drafts that were
-    /// created within the idle time of a sign-up. Of these, only drafts of other flows can have expired, and
-    /// ``eraseExpiredChanges()`` erases them. Runs at least one batch for each day, even after `end`.
+    /// Erases expired drafts in the order of their ids, which begin with the time when they were made. Leaves out
+    /// drafts whose id was made within the idle time of a sign-up. Of these, only drafts of other flows can have
+    /// expired, and ``eraseExpiredChanges()`` erases them. Runs at least one batch, even after `end`.
     private func eraseExpiredDrafts(
         in table: SQL,
         until end: ContinuousClock.Instant,
@@ -214,13 +214,13 @@ package struct Reaper: Sendable {
         ("pushed_requests", "expires_at < now()"),
         ("signing_keys", SigningKeyStore.isExpired),
         ("logouts", "created_at < now() - interval '25 hours'"),
-        // Dead mail is kept longer, for operators. Delivered mail has no address any more.
+        // Mail that was given up (`dead`) is kept longer, for operators.
         (
             "outbox",
             "finished_at < now() - CASE state WHEN 'dead' THEN interval '30 days' ELSE interval '1 day' END"
         ),
-        // `drafts_other` has drafts whose id comes from a wrong clock. The partition of a day does not contain them, so
-        // they are not dropped with a partition.
+        // Other committed drafts are dropped with the partition of their day. `drafts_other` is never dropped. It has
+        // the drafts whose id comes from a wrong clock, or whose day had no partition.
         ("drafts_other", "account_id IS NOT NULL AND ends_at < now() - interval '1 day'"),
     ]
 
@@ -237,8 +237,8 @@ package struct Reaper: Sendable {
                 WITH \(Self.lock), erased AS (
                     DELETE FROM \(table) WHERE ctid = ANY (ARRAY(
                         SELECT ctid FROM \(table)
-                         WHERE ctid >= \(Self.firstRow(of: page))::text::tid
-                           AND ctid < \(Self.firstRow(of: page + Self.pages))::text::tid
+                         WHERE ctid >= \(Self.lowerBound(of: page))::text::tid
+                           AND ctid < \(Self.lowerBound(of: page + Self.pages))::text::tid
                            AND (SELECT acquired FROM reaper_lock) AND \(condition)
                            FOR UPDATE SKIP LOCKED
                     )) RETURNING 1
@@ -262,7 +262,7 @@ package struct Reaper: Sendable {
             "devices", "last_used_at < now() - make_interval(secs => \(DeviceToken.lifetime.seconds))",
             "last_used_at"
         ),
-        // Authorizations whose code was not used. Other authorizations are deleted with their session.
+        // Authorizations whose code was not used. Others are deleted with their session at the latest.
         ("authorizations", "code_use IS NULL AND code_expires_at < now()", "code_expires_at"),
     ]
 
@@ -281,22 +281,23 @@ package struct Reaper: Sendable {
                 WITH \(Self.lock), erased AS (
                     DELETE FROM \(table) WHERE ctid = ANY (ARRAY(
                         SELECT ctid FROM \(table) WHERE \(condition) AND (SELECT acquired FROM reaper_lock)
-                         ORDER BY \(order) LIMIT \(Self.rows) FOR UPDATE SKIP LOCKED
+                         ORDER BY \(order) LIMIT \(Self.maximumRows) FOR UPDATE SKIP LOCKED
                     )) RETURNING 1
                 )
                 SELECT count(*) FROM erased
                 """
             )[1].only.decode(Int.self)
             count += erased
-            if erased < Self.rows { break }
+            if erased < Self.maximumRows { break }
         }
         return count
     }
 
-    private static let rows = 500
+    /// The maximum number of rows that one statement finds by an index and erases.
+    private static let maximumRows = 500
 
     /// A `ctid` that is lower than that of every row of the page, and higher than that of every row of earlier pages.
-    private static func firstRow(of page: Int) -> String { "(\(page),0)" }
+    private static func lowerBound(of page: Int) -> String { "(\(page),0)" }
 
     /// Releases the addresses that accounts have left and that can no longer be restored.
     private func releaseAddresses() async throws(DatabaseError) -> Int {
