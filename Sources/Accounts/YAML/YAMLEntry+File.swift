@@ -13,7 +13,9 @@ extension YAMLEntry {
         } catch {
             throw YAMLFileError(file: file, line: nil, reason: "not valid YAML: \(error)")
         }
-        guard let node else { throw YAMLFileError(file: file, line: nil, reason: "the file is empty") }
+        guard let node else {
+            throw YAMLFileError(file: file, line: nil, reason: "the file is empty or has only comments")
+        }
         try self.init(node, file: file)
     }
 }

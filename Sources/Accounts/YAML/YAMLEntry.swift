@@ -1,8 +1,8 @@
 package import Foundation
 internal import Yams
 
-/// One mapping of a flow file, or of another YAML file of the operator, read key by key. ``finish()`` reports keys that
-/// were not read, such as a misspelt rule.
+/// One mapping of a flow file, or of another YAML file of the operator, read key by key. ``unknownKeys`` reports the
+/// keys that were not read, such as a misspelt rule.
 package struct YAMLEntry {
     private let file: String
     private let line: Int?
@@ -10,8 +10,8 @@ package struct YAMLEntry {
     private var languages: [Language]
     /// The languages that a text may have.
     private var known: [Language]
-    /// The texts that are missing in a language of `TEXTS_FILE`, in all entries of this YAML file that were read so
-    /// far.
+    /// The texts that are missing in a language that `TEXTS_FILE` adds, in all entries of this YAML file that were read
+    /// so far.
     private(set) var gaps = TextGaps()
     private(set) var mistakes = YAMLMistakes()
     private let values: [String: Node]
@@ -288,7 +288,7 @@ extension String {
             .min { $0.distance < $1.distance }?.word
     }
 
-    /// The number of letters to insert, remove, replace or swap with a neighbour (optimal string alignment).
+    /// The least number of letters to insert, remove, replace or swap with a neighbour (optimal string alignment).
     private func distance(to other: String) -> Int {
         let (a, b) = (Array(self), Array(other))
         var rows = [Array(0...b.count)]

@@ -115,7 +115,7 @@ struct ApplicationsTests {
     }
 
     @Test(arguments: [
-        ("", "1: the file is empty"), ("[]", "1: expected a mapping"),
+        ("", "1: the file is empty or has only comments"), ("[]", "1: expected a mapping"),
         ("applications: {}", "1: \"applications\" must be a list with at most 1000 entries"),
         ("issuer_audience: []", "1: \"applications\" must be a list with at most 1000 entries"),
         ("applications: []\nclients: []", "2: unknown key \"clients\""),

@@ -210,7 +210,7 @@ struct TextsFileTests {
 
     @Test(
         arguments: [
-            ("", "the file is empty", nil), ("a", "expected a mapping", 1),
+            ("", "the file is empty or has only comments", nil), ("a", "expected a mapping", 1),
             ("languages: {}", "\"languages\" must map a language tag, such as ja, to texts", 1),
             ("text: {}", "unknown key \"text\"", 1),
             ("languages:\n  Japanese: {}", "invalid language tag \"Japanese\": use one such as ja or pt-BR", 2),
@@ -316,7 +316,7 @@ struct TextsFileTests {
                 """
         )
         let unreadable = #expect(throws: TextsFileError.self) { try TextsFile(contentsOf: "/nowhere/texts.yaml") }
-        #expect(unreadable?.description == "/nowhere/texts.yaml: cannot read the file as UTF-8 text")
+        #expect(unreadable?.description == "/nowhere/texts.yaml: the file cannot be read, or is not UTF-8 text")
     }
 
     @Test func `a file over 1 MiB is too large, even if the first MiB ends within a character`() throws {
