@@ -3,8 +3,8 @@ internal import Glibc
 /// The version of the service, by semantic versioning.
 package let serviceVersion = "0.1.0"
 
-/// A text that differs between two builds, even of one version: the version, and the size and modification time of the
-/// executable. If the executable's file cannot be inspected, it is only the version.
+/// A text that differs between two builds, even of one version, unless their executables have the same size and
+/// modification time. It has the version, and that size and time; only the version if the file cannot be inspected.
 package let buildIdentity: String = {
     var status = stat()
     guard stat("/proc/self/exe", &status) == 0 else { return serviceVersion }
