@@ -1,8 +1,8 @@
-/// Measures the cost of hashing on this machine.
+/// Measures the cost of hashing on this machine, and finds parameters with a given cost.
 package enum Calibration {
     /// Hashes passwords with all workers busy. Returns the time of one hash and the number of hashes per second. Both
-    /// come from the median of several samples, so that a moment in which something else used the processor does not
-    /// count.
+    /// come from the median of the samples, so that, with several samples, a moment in which something else used the
+    /// processor does not count.
     ///
     /// - Parameters:
     ///   - samples: the minimum number of samples. In each sample, every worker hashes one password.
@@ -22,7 +22,7 @@ package enum Calibration {
             }
             return ContinuousClock.now - start
         }
-        // The first use of the memory takes longer than the others.
+        // This sample does not count, because the first one may take longer than the others.
         _ = try await sample()
         let start = ContinuousClock.now
         var times: [Duration] = []
@@ -55,8 +55,8 @@ package enum Calibration {
     /// costs an attacker most, and then the number of passes. Never returns less than the default parameters, even if a
     /// hash with them takes longer.
     ///
-    /// Measures once with the default parameters, and then seven times near the target. The median of the seven speeds
-    /// decides, so three measurements may be wrong because the machine was busy.
+    /// Measures once with the default parameters, and then seven times with parameters that should take the target
+    /// time. The median of the seven speeds decides, so three measurements may be wrong because the machine was busy.
     ///
     /// - Parameter cost: measures the time of a hash, which is roughly proportional to memory times passes.
     package static func parameters(
@@ -79,8 +79,8 @@ package enum Calibration {
         return found
     }
 
-    /// Returns the parameters whose memory in KiB times passes is about that number, with as few passes as the memory
-    /// limit permits. The memory then follows the number in steps of 1 MiB, so a small error of a measurement does not
+    /// Returns the parameters whose memory in KiB times passes is about `work`, within the limits, and with as few
+    /// passes as possible. The memory then follows `work` in steps of 1 MiB, so a small error of a measurement does not
     /// change the cost by a whole pass.
     private static func parameters(of work: Double, within maximumMemoryKiB: Int) -> Argon2Parameters {
         let minimum = Argon2Parameters()
@@ -97,12 +97,14 @@ package enum Calibration {
     package enum Verdict: Sendable {
         /// The time is within a fifth of the target.
         case fits
-        /// The hash takes longer than the target with the default parameters, which are the minimum that the search
-        /// returns.
+        /// The hash takes more than 1.2 times the target with the default parameters, which are the minimum that the
+        /// search returns.
         case isMinimum
-        /// The hash takes less than the target with the maximum number of passes and all memory within the limit.
+        /// The hash takes less than 0.8 times the target with the maximum number of passes and all memory within the
+        /// limit.
         case isMaximum
-        /// The speed of the machine has changed since the parameters were found: something else uses the processor.
+        /// Neither of these, so the speed of the machine has changed since the parameters were found: something else
+        /// uses the processor, or used it then.
         case isUnsteady
     }
 

@@ -6,7 +6,7 @@ struct CommonPasswords: Sendable {
     /// The maximum length of an entry in bytes.
     static let longest = 64
 
-    /// The entries in lower-case ASCII, sorted by bytes, with a newline between any two of them.
+    /// The entries in lower-case ASCII, sorted by bytes, and separated by newlines.
     private let lines: StaticString
 
     init(_ lines: StaticString) {

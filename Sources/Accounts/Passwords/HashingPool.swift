@@ -1,7 +1,7 @@
 /// A fixed number of threads that hash passwords, each with its own memory, and a bounded queue.
 ///
-/// The memory of all workers is allocated when the pool is created, and is kept: `workers` times the memory of the
-/// parameters. Swift's cooperative threads never hash.
+/// The memory of all workers is allocated when the pool is created, and is kept: `workers` times
+/// ``Argon2Parameters/memoryKiB``. Swift's cooperative threads never hash.
 package final class HashingPool: Sendable {
     typealias Hash = @Sendable (SharedSecret, Pepper?, Arena) throws(Argon2Error) -> PHCString
 
@@ -10,11 +10,12 @@ package final class HashingPool: Sendable {
     private let pool: WorkPool<Arena>
     private let workers, capacity: Int
 
-    /// Throws if the system has too little memory. A pool with 0 workers and a queue of 0 rejects every password.
+    /// Throws if the system refuses the memory of the workers. A pool with 0 workers and a queue of 0 rejects every
+    /// password.
     ///
     /// - Parameters:
     ///   - queue: the maximum number of passwords that wait while all workers are busy.
-    ///   - maximumWait: the maximum estimated wait of a password, computed from the duration of recent hashes.
+    ///   - maximumWait: a password is rejected if its wait, estimated from the duration of recent hashes, is longer.
     ///   - priority: with `idle`, the workers get almost no processor time while other threads of the machine need it.
     package convenience init(
         parameters: Argon2Parameters = Argon2Parameters(),
@@ -64,15 +65,15 @@ package final class HashingPool: Sendable {
         )
     }
 
-    /// Hashes a password on a worker.
+    /// Hashes a password on a worker. Throws `rejected`, with one of these reasons, if there is no hash for the caller:
     ///
-    /// Throws `busy` immediately if the estimated wait is too long, or if the queue is full and no other network has so
-    /// many passwords in it that one of them must give up its place. Throws `busy` later if this password must give up
-    /// its place to a network with fewer passwords, or at the deadline of the request. If a worker is hashing the
-    /// password at the deadline, the worker finishes, and the hash is dropped.
-    ///
-    /// If the task is cancelled while the password waits, throws `cancelled` immediately. If a worker is hashing the
-    /// password, returns the hash.
+    /// - `busy` immediately if the estimated wait is too long, or if the queue is full and no other network has so many
+    ///   passwords in it that one of them must give up its place.
+    /// - `busy` later if this password must give up its place to a network with fewer passwords, or at the deadline of
+    ///   the request. If a worker is hashing the password then, the worker finishes, and the hash is dropped.
+    /// - `cancelled` if the task is cancelled while the password waits. If a worker is hashing the password then, the
+    ///   function returns the hash.
+    /// - `stopped` after ``shutdown()``.
     ///
     /// - Parameter network: the network that sent the password. Networks are served in turn.
     package func hash(
@@ -99,7 +100,7 @@ package final class HashingPool: Sendable {
         try await check(candidate, against: StoredPassword(phc), pepper: pepper, for: network).isRight
     }
 
-    /// Compares a password with the hash of an account. Waits and throws as ``verify(_:against:pepper:for:)`` does.
+    /// Compares a password with a stored hash. Waits and throws as ``verify(_:against:pepper:for:)`` does.
     func check(
         _ candidate: SharedSecret,
         against stored: StoredPassword,
@@ -141,6 +142,7 @@ package final class HashingPool: Sendable {
     }
 
     /// The error with which a password from this network would be rejected immediately; nil if it would be accepted.
+    /// Counts a `busy` one in the metrics, because the caller then refuses the password.
     func rejection(of network: Network) -> HashingError? { pool.rejection(of: network).map(HashingError.rejected) }
 
     /// The estimated wait of a password from this network.

@@ -1,7 +1,7 @@
-/// Detects runs: characters that follow each other in the alphabet, in the digits, or in a row, a column or a zigzag of
-/// two rows of a QWERTY keyboard, in either direction, and repetitions of one key.
+/// Detects runs. The characters of a run follow each other in one direction on a line: the alphabet, the digits, or a
+/// row, a column or a zigzag of two rows of a QWERTY keyboard. A repetition of one key is also a run.
 enum KeyRuns {
-    /// Whether the whole password consists of runs of at least three characters, such as `qwertyuiopasdfg`.
+    /// Whether the whole case-folded password consists of runs of at least three characters, such as `qwertyuiopasdfg`.
     ///
     /// Searches only for runs of three to five characters, because every longer run can be divided into such runs.
     static func compose(_ password: UnsafeRawBufferPointer) -> Bool {
@@ -26,15 +26,17 @@ enum KeyRuns {
         let from: UInt8
         let to: UInt8
 
-        /// A character that is typed with Shift counts as the character of the same key without Shift.
+        /// A sign that is typed with Shift, such as `!`, counts as the character of the same key without Shift.
         init(_ from: UInt8, _ to: UInt8) {
             self.from = unshifted[from] ?? from
             self.to = unshifted[to] ?? to
         }
     }
 
+    /// Lines that begin again after their end.
     private static let cyclicLines = ["abcdefghijklmnopqrstuvwxyz", "0123456789"]
 
+    /// Rows, columns, and zigzags of two rows.
     private static let lines = [
         "`1234567890-=", "qwertyuiop[]\\", "asdfghjkl;'", "zxcvbnm,./",
         "1qaz", "2wsx", "3edc", "4rfv", "5tgb", "6yhn", "7ujm", "8ik,", "9ol.", "0p;/",

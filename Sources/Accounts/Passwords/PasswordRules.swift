@@ -10,7 +10,7 @@ package struct PasswordRules: Sendable {
     package static let minimumWithoutAuthenticator = 15
     /// The minimum length if a second factor is required, too.
     package static let minimumWithAuthenticator = 8
-    /// The maximum length in bytes, checked before everything else.
+    /// The maximum length in bytes before normalisation. ``canonical(_:field:)`` checks it before everything else.
     package static let maximumBytes = 1_024
 
     package init(minimum: Int = minimumWithoutAuthenticator, maximum: Int = 256) {
@@ -34,7 +34,7 @@ package struct PasswordRules: Sendable {
             throw Refusal(field, .tooLong, ["max": .integer(maximum)])
         }
         let permitted = try Secret(capacity: password.secret.count) { buffer throws(Refusal) in
-            var text = TextRoom(buffer)
+            var text = UTF8Writer(buffer)
             let isUTF8 = try password.secret.withBytes { bytes throws(Refusal) in
                 try bytes.visitScalars { scalar throws(Refusal) in
                     guard scalar.isAllowedInLine else { throw Refusal(field, .badCharacters) }
@@ -48,7 +48,7 @@ package struct PasswordRules: Sendable {
         return SharedSecret(permitted.isASCII ? permitted : permitted.normalised())
     }
 
-    /// Returns all reasons to refuse a canonical password; empty if it is acceptable.
+    /// Returns all reasons to refuse a canonical password by these rules; empty if there are none.
     ///
     /// The whole password is compared with each word of `context`. This comparison and the ``Blocklist`` ignore case.
     ///
@@ -74,6 +74,7 @@ package struct PasswordRules: Sendable {
         return refusals
     }
 
+    /// Whether a case-folded password equals the word, which need not be case-folded.
     private static func equals(_ password: UnsafeRawBufferPointer, _ word: String) -> Bool {
         // ASCII needs no normalisation, and a direct comparison is faster. This runs for each word of the context.
         if word.utf8.allSatisfy({ $0 < 0x80 }) {

@@ -1,8 +1,8 @@
 /// A secret input of Argon2id that is derived from a key of the ``KeyRing`` and is not in the database. Without the
 /// pepper, an attacker cannot search for the password of a stolen hash (NIST SP 800-63B-4 §3.1.1.2).
 package struct Pepper: Sendable {
-    /// Identifies the pepper. The PHC string of a hash contains it as `keyid`. The id is derived from the secret of the
-    /// key. If another key takes over the same name in `ACCOUNTS_KEYS`, its pepper has another id.
+    /// Identifies the pepper, and is the `keyid` in the PHC string of a hash. This id is derived from the secret of the
+    /// key. So if another key takes over the id of the key in `ACCOUNTS_KEYS`, its pepper has another id.
     let id: [UInt8]
     let key: [UInt8]
 }

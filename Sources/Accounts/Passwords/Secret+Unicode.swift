@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// Operations on secret text. They process one character at a time, and write only to memory that is wiped. The
-/// exception is ``normalised()``.
+/// exceptions are ``normalised()`` and ``init(normalising:)``.
 extension Secret {
     /// The length in Unicode scalars. The bytes must be valid UTF-8.
     var scalarCount: Int {
@@ -16,7 +16,7 @@ extension Secret {
     /// so that ß equals SS and ς equals σ.
     borrowing func caseFolded() -> Secret {
         Secret(capacity: 3 * count) { buffer in
-            var text = TextRoom(buffer)
+            var text = UTF8Writer(buffer)
             _ = withBytes { bytes in
                 bytes.visitScalars { scalar in
                     if scalar.isASCII {
@@ -34,10 +34,10 @@ extension Secret {
 
     /// The text in Unicode Normalization Form C. The bytes must be valid UTF-8.
     ///
-    /// This function copies a password that is not ASCII to memory outside a ``Secret``, because the standard library
-    /// can only normalise a `String`. The storage of that string is overwritten afterwards. Two things cannot be
-    /// overwritten: the few characters that the normaliser holds at a time, and a string of up to 15 bytes, which is on
-    /// the stack.
+    /// This function copies the text to memory outside a ``Secret``, because the standard library can only normalise a
+    /// `String`. So call it only for text that is not ASCII. The storage of that string is overwritten afterwards. Two
+    /// things cannot be overwritten: the few characters that the normaliser holds at a time, and a string of up to 15
+    /// bytes, which is on the stack.
     borrowing func normalised() -> Secret {
         var text = withBytes { String(decoding: $0, as: UTF8.self) }
         defer {
@@ -79,7 +79,7 @@ extension UnsafeRawBufferPointer {
 }
 
 /// Writes Unicode scalars as UTF-8 to a buffer, one after another.
-struct TextRoom {
+struct UTF8Writer {
     private let buffer: UnsafeMutableRawBufferPointer
     /// The number of bytes written so far.
     private(set) var count = 0

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Bytes that must be wiped after use, such as a password between the request and the hash.
+/// Bytes that must be wiped after use, such as a password until it is hashed.
 ///
 /// A secret has one owner and cannot be copied, described or encoded. Its memory is wiped before it is freed.
 package struct Secret: ~Copyable {

@@ -8,20 +8,21 @@ package enum BreachedHash: String, CaseIterable, Sendable {
     case ntlm
 
     /// The number of hexadecimal digits of a whole hash.
-    var digits: Int {
+    var digitCount: Int {
         switch self {
         case .sha1: 40
         case .ntlm: 32
         }
     }
 
-    /// The hash of a canonical password in upper-case hexadecimal digits.
+    /// The hash of a password, as upper-case hexadecimal digits. The password must be in canonical form
+    /// (``PasswordRules/canonical(_:field:)``).
     func digits(of password: borrowing Secret) -> Secret {
         switch self {
         case .sha1:
             var sha1 = Insecure.SHA1()
             password.withBytes { sha1.update(bufferPointer: $0) }
-            return Secret(copyingAndWiping: sha1.finalize()).hexadecimal()
+            return Secret(copying: sha1.finalize()).hexadecimal()
         case .ntlm:
             return MD4.digest(of: password.utf16()).hexadecimal()
         }
@@ -29,7 +30,8 @@ package enum BreachedHash: String, CaseIterable, Sendable {
 }
 
 extension Secret {
-    fileprivate init(copyingAndWiping digest: Insecure.SHA1.Digest) {
+    /// Wipes the local copy of the digest, but cannot wipe that of the caller.
+    fileprivate init(copying digest: Insecure.SHA1.Digest) {
         var digest = digest
         self.init(capacity: Insecure.SHA1.byteCount) { buffer in
             withUnsafeMutableBytes(of: &digest) { bytes in
@@ -40,7 +42,7 @@ extension Secret {
         }
     }
 
-    /// The text, which must be UTF-8, in UTF-16, little endian.
+    /// The text in UTF-16, little endian. The bytes must be valid UTF-8.
     fileprivate borrowing func utf16() -> Secret {
         Secret(capacity: 2 * count) { buffer in
             var written = 0

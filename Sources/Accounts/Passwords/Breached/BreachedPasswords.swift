@@ -6,29 +6,30 @@ package struct BreachedList: Sendable {
     private let hash: BreachedHash
     private let file: HashFile
 
-    /// Opens the file. Throws if the lines that ``HashFile/init(path:)`` checks are not a sorted list of hashes, or if
-    /// the hash function is unclear.
+    /// Opens the file and checks it (``HashFile/init(path:)``). Throws if the file cannot be read, if the checked lines
+    /// are not a sorted list of hashes, or if their number of digits does not show the hash function or does not fit
+    /// the stated one.
     ///
-    /// - Parameter text: the path of the file. If the lines contain only the first digits of the hashes, `sha1:` or
-    ///   `ntlm:` must precede it.
+    /// - Parameter text: the path of the file, after `sha1:` or `ntlm:` if the hash function is stated. It must be
+    ///   stated if the lines contain only the first digits of the hashes.
     package init(_ text: String) throws(HashFileError) {
         let stated = BreachedHash.allCases.first { text.hasPrefix("\($0.rawValue):") }
         file = try HashFile(path: String(text.dropFirst(stated.map { $0.rawValue.count + 1 } ?? 0)))
-        let digits = file.digits
-        guard let hash = stated ?? BreachedHash.allCases.first(where: { $0.digits == digits }) else {
+        let digits = file.digitCount
+        guard let hash = stated ?? BreachedHash.allCases.first(where: { $0.digitCount == digits }) else {
             throw .ambiguous(digits: digits)
         }
-        guard digits <= hash.digits else { throw .tooManyDigits(digits, hash) }
+        guard digits <= hash.digitCount else { throw .tooManyDigits(digits, hash) }
         self.hash = hash
     }
 
-    /// Whether the list contains a canonical password. Blocks until the disk has answered.
+    /// Whether the list contains the hash of this canonical password. Blocks until the disk has answered.
     func contains(_ password: borrowing Secret) throws(HashFileError) -> Bool {
         try file.contains(hash.digits(of: password))
     }
 }
 
-/// Searches passwords in a list of breached passwords, on two threads of its own, because a disk may be slow.
+/// Looks passwords up in a list of breached passwords, on two threads of its own, because a disk may be slow.
 package final class BreachedPasswords: Sendable {
     private let list: BreachedList
     private let pool: WorkPool<Int>
@@ -47,10 +48,10 @@ package final class BreachedPasswords: Sendable {
         )
     }
 
-    /// Returns whether the list contains a canonical password. If the file cannot be searched, logs an error, at most
-    /// once a minute, and returns false. Then only the passwords of ``Blocklist`` are refused.
+    /// Returns whether the list contains the hash of this canonical password. If the file cannot be searched, logs an
+    /// error, at most once a minute, and returns false.
     ///
-    /// Throws `rejected` like ``HashingPool/hash(_:pepper:for:)``.
+    /// Throws `rejected` for the same reasons as ``HashingPool/hash(_:pepper:for:)``.
     ///
     /// - Parameter network: the network that sent the password. Networks are served in turn.
     package func contain(_ password: SharedSecret, for network: Network) async throws(HashingError) -> Bool {

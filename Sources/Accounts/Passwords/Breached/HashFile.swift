@@ -2,12 +2,12 @@ internal import Foundation
 
 /// Why a file cannot be used as a list of hashes. The descriptions never quote the file.
 package enum HashFileError: Error, Hashable, CustomStringConvertible {
-    /// The system call for the file failed with this `errno`.
+    /// A system call on the file failed with this `errno`.
     case unreadable(Int32)
     case notRegular
     case empty
-    /// The line is neither `HASH` nor `HASH:COUNT`, or its hash does not have as many digits as the hash in the first
-    /// line.
+    /// The line is neither `HASH` nor `HASH:COUNT`, or its hash has fewer than 10 digits, more than 40, or another
+    /// number of digits than the hash in the first line.
     case malformed(Place)
     case unsorted(Place)
     /// The number of digits in a line does not show which hash function was used.
@@ -18,7 +18,9 @@ package enum HashFileError: Error, Hashable, CustomStringConvertible {
     case truncated
 
     package enum Place: Hashable, Sendable, CustomStringConvertible {
+        /// The number of the line, from 1.
         case line(Int)
+        /// The offset in the file of a byte of the line.
         case byte(Int)
 
         package var description: String {
@@ -43,7 +45,7 @@ package enum HashFileError: Error, Hashable, CustomStringConvertible {
         case .ambiguous(let digits):
             "hashes of \(digits) digits may be SHA-1 or NTLM hashes; write sha1: or ntlm: before the path"
         case .tooManyDigits(let digits, let hash):
-            "hashes of \(digits) digits are not \(hash.rawValue) hashes, which have \(hash.digits)"
+            "hashes of \(digits) digits are not \(hash.rawValue) hashes, which have \(hash.digitCount)"
         case .truncated: "the file has become shorter since the server opened it"
         }
     }
@@ -52,16 +54,16 @@ package enum HashFileError: Error, Hashable, CustomStringConvertible {
 /// A sorted text file of hashes in hexadecimal, one in each line, as `HASH` or `HASH:COUNT`. A search reads only some
 /// blocks of the file.
 ///
-/// The file is read with `pread` and not mapped: if a mapped file becomes shorter or its disk fails, the next access
-/// kills the process with SIGBUS, while `pread` returns an error. The kernel caches the same pages either way. If the
-/// path later names another file, the opened one is still used.
+/// The file is read with `pread` and not mapped: if a mapped file becomes shorter or its disk fails, an access to the
+/// missing part kills the process with SIGBUS, while `pread` returns 0 or an error. The kernel caches the same pages
+/// either way. If the path later names another file, the opened one is still used.
 final class HashFile: Sendable {
-    /// The number of hexadecimal digits in each line.
-    let digits: Int
+    /// The number of digits of the hash in each line.
+    let digitCount: Int
     private let size: Int
     private let file: OpenFile
 
-    /// The number of bytes that a search reads at once: about 90 lines.
+    /// The number of bytes that a search reads at once: about 90 lines with whole SHA-1 hashes.
     private static let blockLength = 4096
     /// The number of bytes at the beginning of the file in which every line is checked when the file is opened. In the
     /// rest of the file, ``checkedBlocks`` blocks and the last block are checked.
@@ -77,7 +79,7 @@ final class HashFile: Sendable {
         guard size > 0 else { throw .empty }
         let beginning = try file.read(0..<min(size, Self.blockLength))
         guard let line = HashLine(beginning.prefix { $0 != Self.newline }) else { throw .malformed(.line(1)) }
-        digits = line.hash.count
+        digitCount = line.hash.count
         try check()
     }
 
@@ -86,7 +88,7 @@ final class HashFile: Sendable {
         if size > Self.checkedLength {
             let distance = (size - Self.checkedLength) / Self.checkedBlocks
             let lastStart = size - Self.blockLength
-            // A block that began inside the last line would contain no whole line.
+            // No block extends past the end of the file.
             let starts = (0..<Self.checkedBlocks).map { min(Self.checkedLength + distance * $0, lastStart) }
             ranges += (starts + [lastStart]).map { $0..<$0 + Self.blockLength }
         }
@@ -99,7 +101,7 @@ final class HashFile: Sendable {
             for (index, line) in block.lines.enumerated() {
                 let place: HashFileError.Place =
                     range.lowerBound == 0 ? .line(index + 1) : .byte(block.start + line.startIndex)
-                guard let hash = HashLine(line)?.hash, hash.count == digits else { throw .malformed(place) }
+                guard let hash = HashLine(line)?.hash, hash.count == digitCount else { throw .malformed(place) }
                 let digits = hash.map(\.upperCased)
                 if digits.lexicographicallyPrecedes(last) { throw .unsorted(place) }
                 last = digits
@@ -112,13 +114,13 @@ final class HashFile: Sendable {
     /// answered.
     ///
     /// Hashes are uniformly distributed, so the value of a hash shows approximately where it is in the file. Each read
-    /// guesses the position from the value, except every third read, which halves the rest. The halving limits the
-    /// number of reads for any distribution.
+    /// is at this estimate, except every third read, which is in the middle of the part of the file that is left. So
+    /// the number of reads is limited for any distribution.
     ///
     /// - Parameter hash: the digits of the whole hash, in upper case.
     func contains(_ hash: borrowing Secret) throws(HashFileError) -> Bool {
         try hash.withBytes { hash throws(HashFileError) in
-            let hash = hash.prefix(digits)
+            let hash = hash.prefix(digitCount)
             let position = Self.position(of: hash)
             // If the file contains the hash, its line is in the range `rest`, which consists of whole lines.
             var (rest, positions) = (0..<size, 0.0...1.0)
@@ -129,7 +131,7 @@ final class HashFile: Sendable {
                 let start = max(rest.lowerBound, min(middle, rest.upperBound - 1) - Self.blockLength / 2)
                 let block = try block(start..<min(rest.upperBound, start + Self.blockLength), in: rest)
                 let lines = try block.lines.map { line throws(HashFileError) in
-                    guard let digits = HashLine(line)?.hash, digits.count == self.digits else {
+                    guard let digits = HashLine(line)?.hash, digits.count == digitCount else {
                         throw .malformed(.byte(block.start + line.startIndex))
                     }
                     return digits.map(\.upperCased)
@@ -151,7 +153,8 @@ final class HashFile: Sendable {
         }
     }
 
-    /// The maximum number of reads of one search. A third of the reads halve the rest, which is enough for 2^40 blocks.
+    /// The maximum number of reads of one search. A third of the reads halve what is left of the file, which is enough
+    /// for 2^40 blocks.
     private static let maximumReads = 120
 
     /// The value of a hash as a fraction from 0 to 1, from its first 13 digits.
@@ -166,7 +169,7 @@ final class HashFile: Sendable {
     private struct Block {
         /// The offsets in the file where the first line begins and the last one ends.
         let start, end: Int
-        /// The lines without their newlines. Their indices count from `start`.
+        /// The lines without their newlines. Their indices are offsets from `start`.
         let lines: [ArraySlice<UInt8>]
     }
 
@@ -244,11 +247,11 @@ private struct HashLine {
     init?(_ line: ArraySlice<UInt8>) {
         let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
         hash = line.prefix { (0x30...0x39).contains($0) || (0x41...0x46).contains($0 & 0xDF) }
-        let count = line[hash.endIndex...]
+        let suffix = line[hash.endIndex...]
         guard (10...40).contains(hash.count) else { return nil }
-        if count.isEmpty { return }
-        guard count.first == UInt8(ascii: ":"), (2...20).contains(count.count),
-            count.dropFirst().allSatisfy({ (0x30...0x39).contains($0) })
+        if suffix.isEmpty { return }
+        guard suffix.first == UInt8(ascii: ":"), (2...20).contains(suffix.count),
+            suffix.dropFirst().allSatisfy({ (0x30...0x39).contains($0) })
         else { return nil }
     }
 }
