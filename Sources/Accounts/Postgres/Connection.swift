@@ -68,9 +68,13 @@ package struct Connection: ~Copyable {
         guard PQstatus(raw) == CONNECTION_OK else {
             let reason = Self.message(of: raw)
             PQfinish(raw)
-            // Other messages quote the connection string, which may contain a password that was not escaped.
+            // Other messages may quote parts of the connection string, such as a password that was not escaped.
             let isHarmless = reason.hasPrefix("connection to server")
-            throw .unavailable(isHarmless ? reason : "the connection string is malformed or its host is unknown")
+            throw .unavailable(
+                isHarmless
+                    ? reason
+                    : "the connection string, the environment or a service file is malformed, or a host is unknown"
+            )
         }
         // Drops notices. The default receiver of libpq prints them to standard error.
         PQsetNoticeReceiver(raw, { _, _ in }, nil)
@@ -81,8 +85,8 @@ package struct Connection: ~Copyable {
         PQfinish(raw)
     }
 
-    /// The first line of the latest error message of libpq about this session. The line contains hosts and reasons, but
-    /// no values of statements.
+    /// The first line of the latest error message of libpq about this session. After the session was lost, this line
+    /// contains hosts and reasons, but no values of statements. After a statement was refused, it may quote values.
     var message: String { Self.message(of: raw) }
 
     private static func message(of raw: OpaquePointer) -> String {
@@ -98,7 +102,7 @@ package struct Connection: ~Copyable {
         }
     }
 
-    /// Runs a script of several statements without values. Blocks.
+    /// Runs a script of one or several statements without values. Blocks.
     package func run(_ script: String) throws(DatabaseError) {
         _ = try Self.rows(of: PQexec(raw, script), on: raw)
     }
@@ -136,7 +140,7 @@ package struct Connection: ~Copyable {
 
 extension SQL {
     /// Calls the body with the number of values and the parallel arrays that libpq expects: types, values, lengths, and
-    /// formats, which are all binary.
+    /// formats. Every value is in binary format.
     func withParameters<Result>(
         _ body: (
             Int32, UnsafePointer<Oid>?, UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?,

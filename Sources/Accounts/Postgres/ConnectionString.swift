@@ -3,7 +3,7 @@ internal import CPostgres
 /// The options with which libpq would connect. libpq takes them from a connection string, environment variables and
 /// service files.
 package struct ConnectionString: Sendable {
-    /// The hosts that are neither a Unix socket nor a loopback address.
+    /// The hosts except Unix sockets, loopback addresses and `localhost`.
     package let remoteHosts: [String]
     /// The name of the database.
     package let database: String
@@ -15,7 +15,7 @@ package struct ConnectionString: Sendable {
     package let containsPassword: Bool
 
     /// Reads the environment and the service files, but does not connect. Returns nil if libpq cannot parse the string,
-    /// or does not know the service that the string names.
+    /// or does not know the service that the string or the environment names.
     package init?(_ text: String) {
         // libpq resolves all options only when it begins to connect. The invalid value `none` makes libpq stop directly
         // after that, before it opens a connection.
@@ -39,11 +39,11 @@ package struct ConnectionString: Sendable {
         }
     }
 
-    /// Whether libpq would connect to another machine without verifying its certificate and host name. Then an attacker
-    /// in the network could read the connection, or pretend to be PostgreSQL.
+    /// Whether libpq would connect to another machine without verifying both its certificate and its host name. Then an
+    /// attacker in the network could read the connection, or pretend to be PostgreSQL.
     package var isUnverified: Bool { !remoteHosts.isEmpty && sslMode != "verify-full" }
 
-    /// The remote hosts, or `local`, and the database, such as `db.example.com/accounts`.
+    /// The remote hosts, or `local` if there are none, and the database, such as `db.example.com/accounts`.
     package var destination: String {
         "\(remoteHosts.isEmpty ? "local" : remoteHosts.joined(separator: ","))/\(database)"
     }

@@ -10,9 +10,8 @@ internal import Synchronization
 /// that may violate a constraint, and transactions of several statements, run *alone*.
 ///
 /// A job that has waited for a lock for 200 ms in a group, or for 100 ms alone, runs once more, alone, and may then
-/// wait for 5 s. If several connections serve jobs that run alone, such repeated jobs never use all of them: one
-/// connection stays free for other jobs. Further repeated jobs wait, at most until their deadline, until another
-/// repeated job has ended.
+/// wait for 5 s. If several connections for jobs that run alone are up, all but one may run repeated jobs. Further
+/// repeated jobs wait until one of these has ended, at most until their own deadline.
 package final class Database: Sendable {
     private let grouped: LaneQueue
     private let alone: LaneQueue
@@ -67,7 +66,8 @@ package final class Database: Sendable {
     }
 
     /// Runs one statement that only reads. If the connection is lost, runs the statement again, at most once for each
-    /// connection that serves groups: when PostgreSQL stops, all connections are lost, but not at the same moment.
+    /// connection that serves groups and is up (once if none is): when PostgreSQL stops, all connections are lost, but
+    /// not at the same moment.
     package func read(_ sql: SQL) async throws(DatabaseError) -> Rows {
         for _ in 0..<max(1, grouped.load.lanes) {
             do throws(DatabaseError) {
@@ -104,12 +104,13 @@ package final class Database: Sendable {
         return try await job.outcome().get()
     }
 
-    /// Whether both kinds of jobs have a connection, and PostgreSQL answers a grouped statement within the time. The
-    /// other kind is not tried: a job that runs alone may have to wait for a free connection, and a busy database
+    /// Whether PostgreSQL answers a grouped statement within the time, and not all connections for jobs that run alone
+    /// are known to be down. Such a job is not tried: it may have to wait for a free connection, and a busy database
     /// counts as up.
     ///
-    /// False while statements that wait for locks occupy all connections that serve groups, because no request gets an
-    /// answer then. Makes two attempts: the first one may share its group with a statement that waits for a lock.
+    /// False while statements that wait for locks occupy all connections that serve groups, because the requests that
+    /// need the database get no answers then. Makes two attempts: the first one may share its group with a statement
+    /// that waits for a lock.
     package func isUp(within time: Duration = .milliseconds(900)) async -> Bool {
         for _ in 1...2 {
             guard alone.load.lanes > 0 else { return false }
@@ -121,7 +122,7 @@ package final class Database: Sendable {
 
     /// The names of the settings that let PostgreSQL log what people type. With these settings, PostgreSQL logs a
     /// statement together with its values. The value `0` prevents that; for `pgaudit.log_parameter`, the value `off`.
-    /// Only a superuser can change them.
+    /// Only a superuser can change most of these settings.
     package func settingsThatLogValues() async throws(DatabaseError) -> [String] {
         let rows = try await read(
             """

@@ -1,11 +1,11 @@
 /// Every way in which a statement can fail.
 package enum DatabaseError: Error, Sendable {
     /// Nothing took effect, because there is no connection that can write, the queue is full, the service is stopping,
-    /// the deadline has passed, or too many of the statements that shared the transaction have waited too long for
-    /// locks.
+    /// the deadline passed while the statement waited to be sent, or too many of the statements that shared the
+    /// transaction have waited too long for locks.
     case unavailable(String)
-    /// The connection was lost, or the deadline passed, after the statement was sent, so it may have taken effect. Read
-    /// before you write again.
+    /// The connection was lost, or the deadline passed, while or after the statement was sent, so it may have taken
+    /// effect. Read before you write again.
     case outcomeUnknown(String)
     /// The task of the caller was cancelled before the statement was sent.
     case cancelled
@@ -21,7 +21,7 @@ package enum DatabaseError: Error, Sendable {
         package let constraint: String?
         /// The message of PostgreSQL, which may quote what a person typed.
         fileprivate let message: String
-        /// More about the error, which may quote what a person typed; nil if there is no more.
+        /// The detail that PostgreSQL adds to the message, which may quote what a person typed; nil if there is none.
         private let detail: String?
         /// The place of the error in the text of the statement, in characters from 1; nil if unknown.
         private let position: Int?
@@ -42,8 +42,8 @@ package enum DatabaseError: Error, Sendable {
 
         /// Describes the error of a script that is part of this program: the SQLSTATE, the message and the detail of
         /// PostgreSQL, and the line of the script. The script contains nothing that a person typed, but the rows of the
-        /// tables do. So this text leaves out the message and the detail about a value that cannot be converted (class
-        /// 22), and the detail about a row that violates a constraint (class 23).
+        /// tables do. So this text leaves out the message and the detail about invalid data (class 22), such as a value
+        /// that cannot be converted, and the detail about a row that violates a constraint (class 23).
         func explanation(of script: String) -> String {
             let quotesValues = sqlState.hasPrefix("22")
             let quotesRows = quotesValues || sqlState.hasPrefix("23")
@@ -53,9 +53,9 @@ package enum DatabaseError: Error, Sendable {
         }
     }
 
-    /// True if the same statement may succeed later: PostgreSQL lacks a resource, such as space on the disk (class 53),
-    /// cannot read or write a file (58030), has ended the statement or its wait for a lock (57014, 55P03), or had to
-    /// end one of several transactions (40001, 40P01).
+    /// True if PostgreSQL refused the statement but may accept it later: PostgreSQL lacks a resource, such as space on
+    /// the disk (class 53), cannot read or write a file (58030), has ended the statement or its wait for a lock (57014,
+    /// 55P03), or had to end one of several transactions (40001, 40P01). False for `unavailable`.
     package var isTemporary: Bool {
         guard let sqlState else { return false }
         return sqlState.hasPrefix("53") || ["58030", "57014", "55P03", "40001", "40P01"].contains(sqlState)
@@ -88,6 +88,7 @@ extension DatabaseError: CustomStringConvertible, CustomDebugStringConvertible {
         "58030": "it cannot read or write a file",
     ]
 
+    /// The error with the message of PostgreSQL, which may quote what a person typed. So this text must not be logged.
     package var debugDescription: String {
         guard case .refused(let diagnosis) = self else { return description }
         return "\(description): \(diagnosis.message)"

@@ -6,8 +6,8 @@ final class Job: Sendable {
     typealias Outcome = Result<[Rows], DatabaseError>
 
     let statements: [SQL]
-    /// The row that a grouped statement (``Database``) writes; nil for any other job. A group has at most one job for
-    /// each row.
+    /// The row that the statement writes, if the job is grouped (``Database``) and writes; otherwise nil. A group has
+    /// at most one job for each row.
     let writes: UUID?
     /// The time when the caller must have an answer.
     let deadline: ContinuousClock.Instant
@@ -55,8 +55,8 @@ final class Job: Sendable {
         waiter?.resume(returning: outcome)
     }
 
-    /// Whether a lock wait of the job timed out, so that the job runs again alone with
-    /// ``StatementTimeouts/parkedLock``.
+    /// True once a job that was parked, because a lock wait timed out, is queued for its second run
+    /// (``LaneQueueState/park(_:at:)``). The job then runs alone, with ``StatementTimeouts/parkedLock``.
     var usesLongLockTimeout: Bool {
         get { state.withLock { $0.usesLongLockTimeout } }
         set { state.withLock { $0.usesLongLockTimeout = newValue } }

@@ -5,9 +5,10 @@ internal import Logging
 /// One thread with its own connection in pipeline mode.
 ///
 /// A lane takes a group of waiting jobs that may share a transaction, and sends them with one Sync message of the
-/// PostgreSQL protocol. It answers them when PostgreSQL confirms the Sync, because nothing is committed earlier. New
-/// jobs form the next group while a group runs. If no group runs, a job starts at once and never waits for others. If a
-/// group takes longer than ``Pipeline/slowThreshold``, another lane starts the next group.
+/// PostgreSQL protocol. It answers them when PostgreSQL confirms the Sync, because nothing is committed earlier. If no
+/// group runs, a new job starts at once, without waiting for others to share its group. While a group runs, new jobs
+/// form the next group. If the group takes longer than ``Pipeline/slowThreshold``, another lane may start the next one.
+/// In a queue whose groups have only one job (``LaneQueueState/groupLimit``), no group waits for another to end.
 ///
 /// An error rolls the whole group back. The job that caused the error gets it, unless a retry may succeed
 /// (``DatabaseError/Diagnosis/isWorthRetrying``). The other jobs run again, each with its own Sync. This is safe
@@ -147,7 +148,7 @@ struct Lane {
             for (job, rows) in zip(jobs, rows) { job.answer(.success(Array(rows.suffix(job.statements.count)))) }
             return nil
         case .undone(_, let diagnosis) where diagnosis.isReadOnly:
-            // The primary has become a standby. Reconnecting finds the new primary.
+            // The primary may have become a standby. Reconnecting may find the new primary.
             let error = DatabaseError.unavailable("the server has become read-only")
             for job in jobs { job.answer(.failure(error)) }
             throw error
@@ -190,7 +191,9 @@ struct Lane {
                 let failure = try execute([job], isRetry: true, on: &pipeline)
                 if failure?.isLockTimeout == true { lockTimeouts += 1 }
             } catch {
-                for unsent in jobs[(index + 1)...] { unsent.answer(.failure(.unavailable("connection lost"))) }
+                for remaining in jobs[(index + 1)...] {
+                    remaining.answer(.failure(.unavailable("the connection was closed")))
+                }
                 throw error
             }
         }

@@ -10,9 +10,10 @@ struct LaneQueueState {
     /// The maximum number of jobs in a group. If it is 1, each job is a group of its own, and lanes run groups at the
     /// same time.
     let groupLimit: Int
+    /// The jobs that wait for a lane, in order of arrival.
     private(set) var jobs: [Job] = []
-    /// Jobs whose lock wait timed out and that must still wait, because enough jobs use the longer timeout already.
-    /// They are not in `jobs`.
+    /// Jobs whose lock wait timed out and that are not yet in `jobs` again, because as many jobs as possible use the
+    /// longer lock timeout (``park(_:at:)``).
     private(set) var parked: [Job] = []
     /// The number of lanes that are not known to be down. A lane is down after a failed connection attempt, or after
     /// PostgreSQL has become read-only, until it is connected again.
@@ -22,8 +23,9 @@ struct LaneQueueState {
     private var pendingWakeups = 0
     /// The number of groups that have started.
     private var startedGroups = 0
-    /// The number of the latest group; nil once that group has ended or has taken too long. No other group starts while
-    /// this group is open, so that the jobs that arrive meanwhile form one group.
+    /// The number of the latest group; nil once that group has ended or has taken too long, and always nil if
+    /// ``groupLimit`` is 1. No other group starts while this group is open, so that the jobs that arrive meanwhile form
+    /// one group.
     private var openGroup: Int?
     /// The sent jobs of each group that has not ended, by the number of the group.
     private var running: [Int: [Job]] = [:]
@@ -46,8 +48,9 @@ struct LaneQueueState {
 
     /// The jobs whose deadline has passed. The caller must answer them.
     struct Expiry {
-        /// Jobs that were waiting. They have left the queue, and are never sent.
-        var unsent: [Job] = []
+        /// Jobs that waited for their first or second run. They have left the queue, and do not run any more, so they
+        /// have no effect.
+        var waiting: [Job] = []
         /// Jobs that were sent. Their lane still waits for their result.
         var sent: [Job] = []
         /// The earliest deadline of all other jobs; nil if there are none.
@@ -68,7 +71,8 @@ struct LaneQueueState {
     }
 
     /// Parks a job whose lock wait timed out, or refuses it with a reason. The job moves to `jobs`, with the longer
-    /// timeout, when fewer than `lanesUp - 1` jobs use that timeout (or none if `lanesUp` is 1).
+    /// lock timeout (``StatementTimeouts/parkedLock``), when fewer than `lanesUp - 1` jobs use that timeout (or none if
+    /// `lanesUp` is 1).
     mutating func park(_ job: Job, at now: ContinuousClock.Instant = .now) -> Admission {
         if let reason = refusal(of: job, at: now) { return .refused(reason) }
         parked.append(job)
@@ -118,7 +122,7 @@ struct LaneQueueState {
     /// group may start now.
     mutating func takeGroup() -> Group? {
         guard openGroup == nil else { return nil }
-        // A parked job may take the place of a waiting job that was cancelled or has expired.
+        // A parked job may move to `jobs` now, because another one has expired there or more lanes are up.
         unpark()
         var group: [Job] = []
         var rows: Set<UUID> = []
@@ -164,8 +168,8 @@ struct LaneQueueState {
     /// Removes the waiting jobs whose deadline has passed. Returns them, and the sent jobs whose deadline has passed.
     mutating func expire(at now: ContinuousClock.Instant) -> Expiry {
         var expired = Expiry()
-        expired.unsent = (jobs + parked).filter { $0.deadline <= now }
-        if !expired.unsent.isEmpty {
+        expired.waiting = (jobs + parked).filter { $0.deadline <= now }
+        if !expired.waiting.isEmpty {
             jobs.removeAll { $0.deadline <= now }
             parked.removeAll { $0.deadline <= now }
         }
@@ -218,7 +222,8 @@ struct LaneQueueState {
 /// The queue that several ``Lane``s share: ``LaneQueueState`` behind a lock, and eventfds that wake sleeping lanes.
 final class LaneQueue: Sendable {
     private let state: Mutex<LaneQueueState>
-    /// An eventfd that is readable while a sleeping lane is needed. Each count wakes one lane.
+    /// An eventfd that is readable while a sleeping lane is needed. Its count is the number of wakeups that no lane has
+    /// consumed.
     let wakeupEvent: Int32
     /// An eventfd that is readable after the queue has stopped.
     let stopEvent: Int32
@@ -260,7 +265,7 @@ final class LaneQueue: Sendable {
         if state.withLock({ $0.endGroup(number) }) { signal(wakeupEvent) }
     }
 
-    /// Lets another group start while this one goes on, and wakes a lane for it.
+    /// Lets another group start while this one goes on, and wakes a lane if jobs wait.
     func closeSlowGroup(_ number: Int) {
         let wake = state.withLock { state in
             state.closeGroup(number)
@@ -279,7 +284,7 @@ final class LaneQueue: Sendable {
     func markLaneUp() { state.withLock { $0.markLaneUp() } }
     func updateDownReason(_ reason: String) { state.withLock { $0.updateDownReason(reason) } }
     var isStopped: Bool { state.withLock { $0.isStopped } }
-    /// The numbers of waiting jobs and of lanes that are up.
+    /// The number of waiting and parked jobs, and the number of lanes that are not known to be down.
     var load: (jobs: Int, lanes: Int) { state.withLock { ($0.jobs.count + $0.parked.count, $0.lanesUp) } }
 
     /// Called by a lane that was woken. Does nothing if another lane has consumed the wakeup.
@@ -297,7 +302,7 @@ final class LaneQueue: Sendable {
     /// - Returns: the earliest deadline of all other jobs; nil if there are none.
     func expire(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         let expired = state.withLock { $0.expire(at: now) }
-        for job in expired.unsent { job.answer(.failure(.unavailable(LaneQueueState.overdueReason))) }
+        for job in expired.waiting { job.answer(.failure(.unavailable(LaneQueueState.overdueReason))) }
         for job in expired.sent { job.answer(.failure(.outcomeUnknown(LaneQueueState.overdueReason))) }
         return expired.nextDeadline
     }

@@ -153,9 +153,9 @@ struct LaneQueueTests {
         var state = LaneQueueState(capacity: 9, lanes: 1)
         for job in jobs { _ = state.add(job, at: start) }
         let early = state.expire(at: start)
-        #expect(early.unsent.isEmpty && early.sent.isEmpty && early.nextDeadline == start + .seconds(1))
+        #expect(early.waiting.isEmpty && early.sent.isEmpty && early.nextDeadline == start + .seconds(1))
         let expired = state.expire(at: start + .seconds(2))
-        #expect(expired.unsent.map(ObjectIdentifier.init) == jobs.prefix(2).map(ObjectIdentifier.init))
+        #expect(expired.waiting.map(ObjectIdentifier.init) == jobs.prefix(2).map(ObjectIdentifier.init))
         #expect(expired.sent.isEmpty && expired.nextDeadline == start + .seconds(3))
         #expect(state.jobs.map(ObjectIdentifier.init) == jobs.suffix(2).map(ObjectIdentifier.init))
     }
@@ -168,7 +168,7 @@ struct LaneQueueTests {
         let group = state.takeGroup()!
         state.closeGroup(group.number)
         let expired = state.expire(at: start + .seconds(1))
-        #expect(expired.unsent.isEmpty && expired.nextDeadline == start + .seconds(2))
+        #expect(expired.waiting.isEmpty && expired.nextDeadline == start + .seconds(2))
         #expect(expired.sent.map(ObjectIdentifier.init) == [ObjectIdentifier(jobs[0])])
         state.endGroup(group.number)
         let ended = state.expire(at: start + .seconds(2))
@@ -213,7 +213,7 @@ struct LaneQueueTests {
         #expect(state.park(read(), at: start) == .refused("the queue is full"))
         #expect(state.add(read(), at: start) == .refused("the queue is full"))
         let expired = state.expire(at: start + .seconds(1))
-        #expect(expired.unsent.map(ObjectIdentifier.init) == [ObjectIdentifier(jobs[1])])
+        #expect(expired.waiting.map(ObjectIdentifier.init) == [ObjectIdentifier(jobs[1])])
         #expect(expired.nextDeadline == start + .seconds(2))
         #expect(state.stop().map(ObjectIdentifier.init) == [jobs[0], jobs[2]].map(ObjectIdentifier.init))
         #expect(state.park(read(), at: start) == .refused("the service is stopping"))
