@@ -89,8 +89,11 @@ struct LaneQueueState {
 
     /// Moves parked jobs to the queue while more jobs may use the longer timeout. Returns whether the caller must wake
     /// a lane.
+    private mutating func unpark() -> Bool { moveParkedJobs() && reserveWakeup() }
+
+    /// Returns whether any job has moved.
     @discardableResult
-    private mutating func unpark() -> Bool {
+    private mutating func moveParkedJobs() -> Bool {
         var hasMoved = false
         while !parked.isEmpty, longTimeoutJobs < max(1, lanesUp - 1) {
             let job = parked.removeFirst()
@@ -99,7 +102,7 @@ struct LaneQueueState {
             jobs.append(job)
             hasMoved = true
         }
-        return hasMoved && reserveWakeup()
+        return hasMoved
     }
 
     /// The number of jobs, waiting and sent, that use the longer timeout. Leaves out waiting jobs that are answered:
@@ -123,7 +126,7 @@ struct LaneQueueState {
     mutating func takeGroup() -> Group? {
         guard openGroup == nil else { return nil }
         // A parked job may move to `jobs` now, because another one has expired there or more lanes are up.
-        unpark()
+        moveParkedJobs()
         var group: [Job] = []
         var rows: Set<UUID> = []
         var skipped: [Job] = []
@@ -257,7 +260,15 @@ final class LaneQueue: Sendable {
         return true
     }
 
-    func takeGroup() -> LaneQueueState.Group? { state.withLock { $0.takeGroup() } }
+    /// Takes the next jobs for the calling lane, and wakes another lane if further jobs wait.
+    func takeGroup() -> LaneQueueState.Group? {
+        let (group, wake) = state.withLock { state in
+            let group = state.takeGroup()
+            return (group, state.reserveWakeup())
+        }
+        if wake { signal(wakeupEvent) }
+        return group
+    }
 
     /// Forgets the group. The calling lane takes the next group itself, so this function wakes another lane only for
     /// jobs that were parked.

@@ -147,6 +147,19 @@ struct LaneQueueTests {
         #expect(admissions.count { $0 == .taken(wake: true) } == wakes)
     }
 
+    @Test func `a parked job that another lane takes leaves no wakeup that was never sent`() {
+        var state = LaneQueueState(capacity: 9, lanes: 3, groupLimit: 1)
+        _ = state.markLaneDown("x")
+        _ = state.park(read())
+        _ = state.takeGroup()
+        _ = state.park(read())
+        let isIdle = state.tryToIdle()
+        #expect(isIdle)
+        state.markLaneUp()
+        #expect(state.takeGroup()?.jobs.count == 1, "the parked job")
+        #expect(state.add(read()) == .taken(wake: true))
+    }
+
     @Test func `the jobs whose deadline has passed leave the queue`() {
         let start = ContinuousClock.now
         let jobs = [2, 1, 4, 3].map { Job(["SELECT 1"], by: start + .seconds($0)) }
