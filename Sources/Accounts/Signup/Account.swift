@@ -1,13 +1,13 @@
 package import Foundation
 
-/// An account and its values at the time of the read.
+/// An account at the time of the read, without its values in other tables, such as consents and photos.
 package struct Account: Sendable {
     package let id: ID<Account>
     package let email: String?
     /// Whether the person has proved that they receive mail at ``email``. It is false for many imported accounts.
     package let isEmailProved: Bool
     package let username: String?
-    /// The values of the fields without a column or a table of their own: a JSON object with the names of these fields.
+    /// A JSON object with the values of the fields that have no column or table of their own, by the name of the field.
     package let profile: JSON
     package let createdAt: Date
 }

@@ -8,8 +8,8 @@ package enum CancelError: Error {
 
 extension Signups {
     /// Ends the draft immediately: deletes its row and what belongs to it, such as proofs and leases
-    /// (``deleteBelongingsExceptCodes``). Does not delete mail with a code, or notices to owners of accounts, that
-    /// still waits for delivery. Stores the hash of the token with the reason `cancelled`.
+    /// (``deleteBelongingsExceptCodes``). Mail with a code, and notices to owners of accounts, are still delivered.
+    /// Stores the hash of the token with the reason `cancelled`.
     ///
     /// - Parameter revision: the revision that the client requires, if any.
     package func cancel(_ draft: Draft, at revision: Int? = nil) async throws(CancelError) {
@@ -18,7 +18,7 @@ extension Signups {
         let isOpen: SQL = "id = \(draft.id) AND token_hash = \(draft.tokenHash) AND account_id IS NULL"
         let isRequestedRevision: SQL = revision.map { "\(isOpen) AND revision = \($0)" } ?? isOpen
         let hasEnded = try await converting(to: CancelError.database) { () throws(DatabaseError) in
-            // Like every transaction of a draft, locks the row of the draft first, so that two cannot deadlock.
+            // Locks the row of the draft first, like the transactions that write it, so that two cannot deadlock.
             let rows = try await database.transaction(
                 [lock(draft), end(in: table(of: draft.id), where: isRequestedRevision, as: .cancelled)]
                     + Self.deleteBelongingsExceptCodes

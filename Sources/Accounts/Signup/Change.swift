@@ -1,11 +1,11 @@
 /// The change that one act makes: the new values, and what must happen in the same transaction.
 package struct Change {
     var values: Values
-    /// The fields that lost their value because something they depend on changed.
+    /// The fields that lost their value, or a code field its proof, because something they depend on changed.
     var cleared: [FieldName] = []
     var effects: [Effect] = []
-    /// The new recovery codes, for the answer to this act; empty if there are none. Pages may show the codes again
-    /// until the person confirms that they are saved.
+    /// The new recovery codes, for the response to this act; empty if there are none. For pages, the values may also
+    /// contain them (``Authenticator/unsavedCodes``).
     var recoveryCodes: [RecoveryCode] = []
 }
 
@@ -19,16 +19,17 @@ package struct Effect {
     /// Rate limits that are consumed before the change is written, unless another request has changed the draft. A
     /// submission with slow work consumes them before that work, even if another request has changed the draft.
     var limits: [Charge] = []
-    /// Rate limits that are consumed if `limits` are not exceeded and no lease is refused.
+    /// Rate limits that are consumed after `limits`, unless one of these is exceeded, a name of the change is taken, or
+    /// another request has changed the draft.
     var laterLimits: [Charge] = []
     /// The public name, such as a username, that must be reserved for the draft (leased) before the change is written;
-    /// nil if the change needs no name.
+    /// nil if the effect needs no name.
     var lease: LeaseRequest?
     /// The field of kind `code` whose address counts as proved, or as not proved, after the change; nil if the effect
     /// changes no proof.
     var proof: (field: FieldName, isProved: Bool)?
-    /// The statements that run in this order after the draft was written. Each must do nothing unless
-    /// ``Signups/hasWritten(_:)`` is true.
+    /// The statements after the one that writes the draft, in this order. They run even if it has written nothing, so
+    /// each must do nothing unless ``Signups/hasWritten(_:)`` is true.
     var statements: [SQL] = []
 }
 

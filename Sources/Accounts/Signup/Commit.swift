@@ -1,17 +1,18 @@
 internal import Foundation
 
 package enum CommitError: Error {
-    /// A value is missing, or is no longer valid.
+    /// A required step is incomplete, or a value is no longer valid or cannot be read.
     case incomplete(SignupProgress)
-    /// Another account has the identifier in this field. For an address, only the commit reports this, because the
-    /// draft has proved the address by then.
+    /// An account has the identifier in this field, or the address in this field is reserved for an account. For an
+    /// address, only the commit reports this, because the draft has proved the address by then.
     case identifierTaken(FieldName)
     /// The draft is not at the requested revision.
     case stale(Draft)
     case limited(LimitReached)
     case find(FindError)
     /// The draft of a recovery or of an address change was committed before, and this call returns no session: the
-    /// session of the commit has ended or has another token, or the commit is more than ten minutes ago.
+    /// session of the commit has ended or has another token, the commit is more than ten minutes ago, or the caller
+    /// names no client.
     case finished
     /// The draft kept changing, or too many requests wait for it.
     case contended
@@ -21,7 +22,8 @@ package enum CommitError: Error {
 /// The result of a commit.
 package struct Commit: Sendable {
     package let account: Account
-    /// True if this call has committed the draft, false if an earlier call had done so.
+    /// False if the draft was already committed: by an earlier call, or by an earlier attempt of this call whose
+    /// outcome was unknown (``DatabaseError/outcomeUnknown(_:)``).
     package let isNew: Bool
     /// The session that the commit has started or given a new token; nil if the commit signs nobody in, or if a
     /// repeated commit cannot return the session any more.
@@ -29,7 +31,8 @@ package struct Commit: Sendable {
 }
 
 extension Signups {
-    /// Creates the account of the draft, or changes an existing account, in one transaction and one round trip.
+    /// Creates the account of the draft, or changes an existing account, in one transaction, which is sent in one round
+    /// trip.
     ///
     /// In a sign-up, a repeated call for the same draft returns the same account. The transaction requires the revision
     /// that was validated, so only validated values are committed. A kind of field with a table of its own writes that
@@ -66,7 +69,7 @@ extension Signups {
                 funnel.completed(flow)
                 return Commit(account: account, isNew: true, session: session)
             case .limited(let reached): throw .limited(reached)
-            case .notMade:
+            case .unconfirmed:
                 let now = try await reread(draft, orThrow: CommitError.find)
                 // Only a proved address may be reported as taken, so the draft must be at the revision that was
                 // validated.
@@ -116,9 +119,9 @@ extension Signups {
     private enum Written {
         case made(Account, NewSession?)
         case limited(LimitReached)
-        /// The draft is not at the validated revision any more, a condition is false, one of the identifiers belongs to
-        /// another account, or the connection was lost. Read the draft again to find out which.
-        case notMade
+        /// Nothing took effect, because the draft has changed or ended since it was validated, a condition is false, or
+        /// an identifier is taken; or it is unknown whether the commit took effect. Read the draft again.
+        case unconfirmed
     }
 
     private func write(_ plan: CommitPlan) async throws(CommitError) -> Written {
@@ -142,7 +145,7 @@ extension Signups {
             )
             if let exceeded = try exceeded(limits, rows[beginning.count]) { return .limited(exceeded) }
             let isPrepared = try rows[beginning.count - 1].only.decode(String.self) == "true"
-            guard isPrepared, let row = rows[1].first else { return .notMade }
+            guard isPrepared, let row = rows[1].first else { return .unconfirmed }
             _ = try countEnded(rows[beginning.count + 3], as: .superseded)
             let session = try plan.newSession(rows)
             // In a recovery or an address change, `row` has the account as it was before the change. The session has
@@ -150,13 +153,13 @@ extension Signups {
             let account = try plan.account(row)
             return .made(session?.session.account ?? account, session)
         } catch {
-            if case .outcomeUnknown = error { return .notMade }
+            if case .outcomeUnknown = error { return .unconfirmed }
             throw .database(error)
         }
     }
 
-    /// Returns the field whose identifier belongs to another account; nil if there is none, or if a commit of this flow
-    /// inserts no identifiers.
+    /// Returns the first field with an identifier that an account has or that is reserved for one; nil if there is
+    /// none, or if a commit of this flow inserts no identifiers.
     private func takenIdentifier(of draft: Draft) async throws(CommitError) -> FieldName? {
         if flow.purpose == .recovery { return nil }
         for field in flow.fields where field.isIdentifier {
@@ -191,8 +194,8 @@ extension CommitPlan {
         }
     }
 
-    /// Whether the draft is at the revision that was validated, all ``conditions`` are true, and no account has an
-    /// identifier of the draft.
+    /// Whether the draft is open and unchanged since it was validated, all ``conditions`` are true, and no identifier
+    /// of the draft belongs to an account or is reserved for one.
     private var isPossible: SQL {
         (conditions + [areIdentifiersFree]).reduce(signups.exists(draft)) { "\($0) AND \($1)" }
     }
@@ -223,7 +226,7 @@ extension CommitPlan {
     }
 
     /// Marks the draft as committed, and deletes its values except the application or page to which the person returns.
-    /// The draft stays until it ends, because its token may be used to read the account.
+    /// The row stays, because the token of a sign-up may be used to read the account until `ends_at`.
     fileprivate var closeDraft: SQL {
         var values = Values()
         (values.authorization, values.returnURL) = (draft.values.authorization, draft.values.returnURL)

@@ -11,8 +11,8 @@ package struct CommitPlan {
     var profile: [JSON.Member] = []
     /// Conditions in addition to the draft's revision. If one is false, the commit does not take effect.
     var conditions: [SQL] = []
-    /// Further conditions, for a draft that changes an existing account: that the account is as the draft found it. If
-    /// one is false, the commit does not take effect either, and the draft ends afterwards.
+    /// Further conditions, for a draft that changes the address of an account: about the account, its session and its
+    /// earlier changes of the address. If one is false, the commit does not take effect, and the draft ends afterwards.
     var accountConditions: [SQL] = []
     /// The digests of the address that identifies the account, one for each key; empty if the draft has not proved it.
     /// The commit ends every other open draft with this address that has proved it.
@@ -28,7 +28,7 @@ package struct CommitPlan {
     var hasProvedSecondFactor = false
     /// The session that the commit starts, or gives a new token; nil for none.
     var session: SessionPlan?
-    /// The first field whose stored value cannot be read, or was replaced since the draft was read; nil if there is none.
+    /// The first field whose value cannot be read, or was replaced since the draft was read; nil if there is none.
     var unreadableField: FieldName?
 
     init(signups: Signups, draft: Draft, account: ID<Account>) {

@@ -3,7 +3,7 @@ package import Foundation
 /// One sign-up, or a draft of another flow such as a recovery, at one revision. The draft may already be committed.
 package struct Draft: Sendable {
     package let id: ID<Draft>
-    /// The id of the flow with which the draft was started or last changed, such as `default@1`.
+    /// The id of the flow under which the draft was started or its answers last changed, such as `default@1`.
     package let flow: String
     package let language: Language
     /// The next step at the time of the latest change; `review` if every step is complete or skipped, `committed` after
@@ -14,7 +14,7 @@ package struct Draft: Sendable {
     package let proofs: [FieldName: Proof]
     /// The time when the draft expires if it is not changed before.
     package internal(set) var expiresAt: Date
-    /// The time when the draft expires at the latest. Changes to the draft do not move it.
+    /// The time when the draft expires at the latest. Only an operator can move it.
     var endsAt: Date
     var updatedAt: Date
     /// The time of the database when the draft was read or written.
@@ -23,9 +23,9 @@ package struct Draft: Sendable {
     package let account: ID<Account>?
     let tokenHash: [UInt8]
     /// The encrypted values as the database stores them. Each encryption gives other bytes, so equal bytes come from
-    /// the same write.
+    /// the same write. Empty if the commit has deleted all values.
     let sealed: [UInt8]
-    /// The progress at this revision, if the write of this revision has computed it; otherwise nil.
+    /// The progress at this revision, if it was kept when this revision was written; nil if it must be computed.
     var progress: SignupProgress?
     /// Whether the account of the committed draft no longer exists.
     package var isAccountErased = false

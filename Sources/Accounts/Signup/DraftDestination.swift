@@ -1,5 +1,6 @@
-/// The application or page to which a person goes after the commit of a draft. The draft stores the destination, so a
-/// person who continues on another device, for example, still returns there.
+/// The application or page to which a person goes after the commit of a draft. The draft stores the destination, so it
+/// is also known on another device. There, the person cannot go on with the request of an application, and goes to its
+/// `initiate_login_uri`, if it has one.
 package enum DraftDestination: Sendable {
     /// The application that has sent the request.
     case application(AuthorizationRequest)
@@ -21,7 +22,7 @@ extension Values {
 }
 
 extension Draft {
-    /// Whether the draft already has this destination. Ignores the time at which an application has made its request.
+    /// Whether storing this destination would change nothing but the time of the application's request.
     fileprivate func leads(to destination: DraftDestination) -> Bool {
         switch destination {
         case .application(let request): contains(request)
@@ -31,8 +32,8 @@ extension Draft {
 }
 
 extension Signups {
-    /// Stores the destination in the open draft, in place of an earlier one. Does nothing if the draft has reached its
-    /// maximum number of revisions.
+    /// Stores the destination in the open draft, in place of an earlier one. Does nothing if the draft can be changed
+    /// only once more, or not at all (``Limits/revisions``).
     package func remember(_ destination: DraftDestination, in draft: Draft) async throws(SubmitError) -> Draft {
         try await retryingInTurn(draft) { (draft) throws(SubmitError) -> Draft? in
             guard draft.account == nil else { throw .committed }

@@ -11,8 +11,8 @@ package final class DraftPartitions: Sendable {
     private let tables = Mutex<[Int: SQL]>([:])
     private let lifetime: Duration
 
-    /// - Parameter lifetime: the lifetime of a draft. The partition of the day on which the draft was created is kept
-    ///   at least a day longer.
+    /// - Parameter lifetime: the maximum lifetime of a draft that no operator has extended. The partition of the draft
+    ///   is kept at least a day longer.
     init(life lifetime: Duration) {
         self.lifetime = lifetime
     }

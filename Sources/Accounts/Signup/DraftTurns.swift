@@ -19,7 +19,8 @@ final class DraftTurns: Sendable {
         /// The requests that wait for each draft, in the order of their arrival; no entry means that no request acts on
         /// the draft.
         var waiters: [ID<Draft>: [Waiter]] = [:]
-        var numbers = 0
+        /// The latest ``Waiter/number``.
+        var lastNumber = 0
         /// The number of admitted requests for each draft; no entry means none.
         var admitted: [ID<Draft>: Int] = [:]
     }
@@ -32,7 +33,7 @@ final class DraftTurns: Sendable {
         self.maximum = maximum
     }
 
-    /// Admits a request that does slow work before its turn, such as hashing a password. Returns false if there are
+    /// Admits a request that may do slow work before its turn, such as hashing a password. Returns false if there are
     /// already as many admitted requests as can act on the draft or wait for it, because the work of a further request
     /// would be in vain. If this returns true, the caller must call ``leave(_:)``.
     func admit(_ draft: ID<Draft>) -> Bool {
@@ -60,16 +61,16 @@ final class DraftTurns: Sendable {
                 state.waiters[draft] = []
                 return nil
             }
-            state.numbers += 1
-            return state.numbers
+            state.lastNumber += 1
+            return state.lastNumber
         }
         guard let number else { return false }
         let refusal = await Deadline.limiting {
             await withTaskCancellationHandler {
                 await withCheckedContinuation { caller in
                     enter(Waiter(number: number, caller: caller), draft)
-                    // If the task was cancelled or its deadline passed before this point, `withdraw` did not find the
-                    // request.
+                    // If the task was cancelled or its deadline passed before `enter`, the calls of `withdraw` below
+                    // found no request that waits.
                     if Task.isCancelled { withdraw(number, from: draft, as: .cancelled) }
                     if Deadline.hasPassed { withdraw(number, from: draft, as: .busy) }
                 }
@@ -117,7 +118,7 @@ final class DraftTurns: Sendable {
         if case .ends(let refusal) = entry { waiter.caller.resume(returning: refusal) }
     }
 
-    /// Ends the wait of a request with a refusal. Does nothing if the request already has its turn.
+    /// Ends the wait of a request with a refusal. Does nothing if the request does not wait yet or no longer waits.
     private func withdraw(_ number: Int, from draft: ID<Draft>, as refusal: Refusal) {
         let waiter = state.withLock { state -> Waiter? in
             guard let place = state.waiters[draft]?.firstIndex(where: { $0.number == number }) else { return nil }

@@ -2,7 +2,8 @@ internal import Foundation
 
 enum WriteResult {
     case written(Draft)
-    /// Another request has changed the draft first, or the draft has ended. Read the draft again.
+    /// Another request has changed the draft first, the draft has ended, or the condition of an effect is false. Read
+    /// the draft again.
     case overtaken
     /// The name belongs to an account or to another draft.
     case taken(LeaseRequest)
@@ -64,9 +65,8 @@ extension Signups {
         )
     }
 
-    /// Writes a change in a transaction of its own. Locks the row first, so that no other transaction can change what
-    /// the later statements see, and so that every transaction takes its locks in the same order: the draft, then what
-    /// belongs to it.
+    /// Writes a change in a transaction of its own. Locks the row of the draft first, so that no other transaction
+    /// changes the draft between the statements, and so that two such transactions on one draft cannot deadlock.
     private func writeAlone(
         _ change: Change,
         _ sealed: [UInt8],
@@ -147,8 +147,8 @@ extension Signups {
     }
 
     private func update(of draft: Draft, by change: Change, _ sealed: [UInt8], to step: String) -> SQL {
-        // Always writes the digest, because the flow file or the key may have changed. If the digest stays the same,
-        // PostgreSQL can still update the row without new index entries (HOT).
+        // Always writes `email_digest`, because the flow file or the first key may have changed. If its value stays the
+        // same, PostgreSQL can still update the row without new index entries (HOT).
         let digest = identifyingAddress(in: change.values).map { addressDigests($0)[0] }
         return """
             UPDATE \(table(of: draft.id))

@@ -38,10 +38,10 @@ extension Signups {
         andMails: "\(mailsWithLinks) UNION ALL SELECT mail FROM proofs WHERE draft = ANY (\(ended))"
     )
 
-    /// Like ``deleteBelongings``, but does not delete mail with a code that still waits for delivery. Such a mail also
-    /// contains a ``Ticket``, with which the owner of the address gets another code even after strangers have used up
-    /// the mail limits of the address. If the mail were deleted, a stranger could use up these limits and cancel each
-    /// sign-up before its mail is sent, so that the owner would get no ticket.
+    /// Like ``deleteBelongings``, but does not delete mail with a code that still waits for delivery. Except for an
+    /// address change, such a mail also contains a ``Ticket``, with which the owner of the address gets another code
+    /// even after strangers have used up the mail limits of the address. If the mail were deleted, a stranger could use
+    /// up these limits and cancel each sign-up before its mail is sent, so that the owner would get no ticket.
     static let deleteBelongingsExceptCodes = deleteRows(andMails: mailsWithLinks)
 
     private static let mailsWithLinks: SQL = "SELECT mail FROM handoffs WHERE draft = ANY (\(ended))"
@@ -52,7 +52,7 @@ extension Signups {
             + tables.map { "DELETE FROM \(SQL(stringLiteral: $0)) WHERE draft = ANY (\(ended))" }
     }
 
-    /// Counts, for the metrics, the drafts that ``end(in:where:as:until:erasingAlso:)`` has deleted. Returns false if
+    /// Counts, in the ``Funnel``, the drafts that ``end(in:where:as:until:erasingAlso:)`` has deleted. Returns false if
     /// there was none.
     func countEnded(_ rows: Rows, as outcome: Funnel.Outcome) throws(DatabaseError) -> Bool {
         let (list, _) = try rows.only.decode(String.self, String.self)

@@ -105,7 +105,7 @@ extension Signups {
         return values
     }
 
-    /// Returns the reason why a draft no longer exists.
+    /// Returns the error for a token without a draft.
     ///
     /// The task that erases expired drafts (``Reaper``) stores the reason `expired` only for a draft that could live
     /// longer than a new sign-up, for example because an operator extended it. For other expired drafts, the time in

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// The form of the first step, which is shown before there is a draft. A form that is sent again starts the same draft,
-/// because the token of the draft is derived from the text of the form.
+/// The form of the first step, which is shown before there is a draft. The form contains ``text``: an id and a secret.
+/// A form that is sent again starts the same draft, because the token of the draft is derived from this text.
 ///
-/// The derivation needs the keys of the servers, so nobody can compute the token from the form. The draft has the id of
-/// the form, which is in logs. The text of the form also contains a secret, so nobody can compute the text from the id.
+/// The derivation needs the keys of the servers, so nobody can compute the token from the text. The draft has the id in
+/// the text. This id is in logs; because of the secret, nobody can compute the text from it.
 package struct FirstForm: Sendable {
     private let seed: Token<Draft>
 
@@ -18,8 +18,8 @@ package struct FirstForm: Sendable {
 
     package var text: String { seed.text }
 
-    /// Whether the form was made within the past hour. An older form starts a draft with a new id, because the
-    /// partition for the day of the form's id may have been dropped.
+    /// Whether the time in the id of the form is less than an hour from now. Any other form starts a draft with a new
+    /// id, because there may be no partition for the day of the form's id.
     var isRecent: Bool { abs(seed.id.madeAt.timeIntervalSinceNow) < 3600 }
 
     /// The token of the draft under each key of the key ring. A new draft gets the first token.

@@ -17,8 +17,8 @@ package enum HandoffError: Error {
 }
 
 package enum ResumeError: Error {
-    /// The link is invalid: it was used, replaced or withdrawn, has expired, or was never sent, or the account exists
-    /// already.
+    /// The link is invalid: it was used, replaced or withdrawn, has expired or was never sent, or its sign-up has ended
+    /// or is committed.
     case invalidLink
     case limited(LimitReached)
     case find(FindError)
@@ -53,7 +53,8 @@ extension Signups {
         }
     }
 
-    /// Moves the draft of the link to a new token. This invalidates the previous token and the link immediately.
+    /// Moves the draft of the link to a new token. The previous token is then invalid, and so is the link, except for a
+    /// repetition with the same opening.
     ///
     /// The draft loses its password and its authenticator app, because a stranger may have started the draft and asked
     /// for the link. Otherwise the owner of the address could finish a sign-up with credentials that the stranger has.
@@ -137,7 +138,8 @@ extension Signups {
     /// - Parameter tokens: the tokens that this opening of the link gives, one for each key. For a minute after the
     ///   link was opened, the draft is also found if its token is one of them.
     private func draft(of link: Token<Draft>, or tokens: [Token<Draft>] = []) async throws(FindError) -> Draft? {
-        // Tries twice, because the draft may end, or the link may move it, between the two reads.
+        // Tries twice, because the draft may end, or the link may move it, between the read of its token and the read
+        // of the draft.
         for _ in 1...2 {
             guard let tokenHash = try await tokenHash(of: link, or: tokens) else { return nil }
             do throws(FindError) { return try await find(link.id, tokenHash: tokenHash) } catch {
@@ -150,7 +152,7 @@ extension Signups {
         return nil
     }
 
-    /// Returns the digest of the present token of the draft; nil if the link is invalid.
+    /// Returns the hash of the present token of the draft; nil if the link is invalid.
     private func tokenHash(of link: Token<Draft>, or tokens: [Token<Draft>]) async throws(FindError) -> [UInt8]? {
         // `digest = token_hash` means that the link was opened: then `digest` is the hash of the new token. Otherwise
         // it is the hash of the link.
@@ -228,7 +230,7 @@ extension Signups {
         let (values, step) = withoutCredentials(draft)
         let sealed = keys.seal(values.sealable, for: place)
         let setCurrent: SQL = "SELECT \(Self.setFlag("current", exists(draft)))"
-        // The statements after this check wait for no other transaction, so they end soon after it.
+        // The statements after `setInTime` wait for no other transaction, so they end soon after this check.
         let end = Int(draft.now.timeIntervalSince1970.rounded(.down)) + Deadline.secondsLeft
         let isInTime: SQL = "\(Self.flag("current")) AND clock_timestamp() < to_timestamp(\(end))"
         let setInTime: SQL = "SELECT \(Self.setFlag("in_time", isInTime))"

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A time-ordered id (UUID version 7, RFC 9562 §5.7). `Owner` is the type that the id identifies, so an `ID<Draft>`
+/// A time-ordered id (UUID version 7, RFC 9562 §5.7). `Owner` is the type of what the id identifies, so an `ID<Draft>`
 /// cannot be used as an `ID<Account>`.
 package struct ID<Owner>: Hashable, Sendable, CustomStringConvertible {
     package let rawValue: UUID
@@ -34,7 +34,8 @@ package struct ID<Owner>: Hashable, Sendable, CustomStringConvertible {
         rawValue = id
     }
 
-    /// The creation time, by the clock of the process that made the id.
+    /// The time in the id: the time that was passed to the initializer, or otherwise the creation time, by the clock of
+    /// the process that made the id.
     package var madeAt: Date {
         let milliseconds = bytes.prefix(6).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return Date(timeIntervalSince1970: Double(milliseconds) / 1000)

@@ -10,7 +10,7 @@ package enum KeyRingError: Error, CustomStringConvertible {
     package var description: String {
         switch self {
         case .malformed(let entry):
-            "key \(entry) is not id:v2:base64 of 32 bytes, with an id of 1 to 32 letters and digits"
+            "key \(entry) is not id:v2:base64(32 bytes), with an id of 1 to 32 letters and digits"
         case .repeated(let entry): "key \(entry) has the id of an earlier key"
         case .empty: "there is no key"
         }
@@ -143,7 +143,7 @@ package struct KeyRing: Sendable {
         keys.map { (String(decoding: $0.id, as: UTF8.self), $0.pepper?.id) }
     }
 
-    /// Returns an SQL condition: one of the keys has encrypted the value in this column.
+    /// Returns an SQL condition: the value in this column begins with one of ``heads``, so the key ring has its key.
     func hasKey(of column: SQL) -> SQL {
         "EXISTS (SELECT FROM unnest(\(heads)) AS head WHERE substr(\(column), 1, length(head)) = head)"
     }
@@ -167,7 +167,7 @@ package struct KeyRing: Sendable {
     }
 
     /// Returns the keyed digest of the parts for each key of the key ring. Store the first one, and search with all of
-    /// them, because a value from before a key rotation has the digest of an older key. Equal parts have equal digests,
+    /// them, because another key may have been the first one when a value was stored. Equal parts have equal digests,
     /// and nobody can guess the parts without the key.
     package func digests(_ parts: [UInt8]...) -> [[UInt8]] {
         precondition(!keys.isEmpty, "a search with an empty key ring would find nothing")

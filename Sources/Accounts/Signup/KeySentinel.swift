@@ -63,7 +63,8 @@ extension KeyRing {
         return hasKey(id) ? .different(id) : .missing(id)
     }
 
-    /// Encrypts the sentinel again with the first key. Returns false if no key of the key ring decrypts it.
+    /// Encrypts the sentinel with the first key, if there is a sentinel and another key has encrypted it. Returns false
+    /// if no key of the key ring decrypts it.
     func renewSentinel(in database: Database) async throws(DatabaseError) -> Bool {
         guard let sealed = try await database.read(Self.selectSentinel).first?.decode([UInt8].self) else { return true }
         guard opensSentinel(sealed) else { return false }

@@ -16,12 +16,12 @@ extension Signups {
     /// The maximum number of attempts for a draft that other requests keep changing.
     static let maximumWriteAttempts = 8
 
-    /// Waits until the request may act on the draft (``DraftTurns``). Then runs the act until it returns a result; nil
-    /// means that the draft has changed.
+    /// Waits until the request may act on the draft (``DraftTurns``), and then calls ``retrying(_:_:)``. Throws
+    /// `contended` also if too many requests wait already, or if the deadline of the request passes before its turn.
     ///
     /// Within this process, these acts on one draft run one after another, so each of several parallel requests costs
-    /// one read and one write. Throws `contended` if too many requests wait already, or if the deadline of the request
-    /// passes before its turn. Other servers, a cancel and a link that is opened on another device can still interfere.
+    /// one read and one write. Other servers can still interfere, and acts that take no turn, such as a cancel or the
+    /// opening of a link on another device.
     func retryingInTurn<Result, Failure: RetriedActError>(
         _ draft: Draft,
         _ act: (Draft) async throws(Failure) -> Result?
@@ -42,7 +42,7 @@ extension Signups {
     }
 
     /// Runs an act until it returns a result. Nil means that the draft has changed; it is read again before the next
-    /// attempt.
+    /// attempt. Throws `contended` after ``maximumWriteAttempts`` attempts.
     func retrying<Result, Failure: RetriedActError>(
         _ draft: Draft,
         _ act: (Draft) async throws(Failure) -> Result?

@@ -2,7 +2,7 @@
 /// only there. A value that a v1 key has encrypted is bound only to ``row``.
 package struct SealedPlace: Sendable {
     let table: String
-    /// The primary key of the row.
+    /// The primary key of the row; a constant for a table that has only one row.
     let row: [UInt8]
     /// The other columns of the row that cannot be changed without encrypting the value again.
     let columns: [[UInt8]]

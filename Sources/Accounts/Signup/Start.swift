@@ -6,7 +6,8 @@ package enum StartError: Error {
 }
 
 extension Signups {
-    /// Starts a sign-up: creates an empty draft, and the token that is the only way to access it.
+    /// Starts a draft without answers, such as a sign-up. A client can access it only with the returned token, until a
+    /// link moves the draft to another token (``resume(_:openedBy:)``).
     ///
     /// - Parameter destination: the application or the page to which the person returns after the sign-up; nil if the
     ///   person came from neither.
@@ -17,10 +18,10 @@ extension Signups {
         try await start(with: Values(), in: language, for: destination)
     }
 
-    /// Starts the sign-up of a form. If the form is sent again within an hour after it was made, returns the same
-    /// sign-up, if it is still open.
+    /// Starts the draft of a form. If the form is sent again within an hour after it was made, returns the same draft,
+    /// if it is still open and does not know an account that it will change (``Values/subject``).
     ///
-    /// - Parameter destination: as for ``start(in:for:)``.
+    /// - Parameter destination: as for ``start(in:for:)``, but ignored if the form has already started the draft.
     package func start(
         by form: FirstForm,
         in language: Language,
@@ -48,7 +49,7 @@ extension Signups {
                 if case .database(let error) = error { throw .database(error) }
             }
         }
-        // The draft that the form has started is committed, has ended, or is for another account.
+        // The draft that the form has started cannot be used: for example, it is committed or has ended.
         return try await start(with: values, in: language, for: destination)
     }
 
@@ -126,7 +127,7 @@ extension Signups {
     }
 
     /// Returns a statement that inserts a new draft, and selects the time of the database and the expiry of the draft.
-    /// The statement inserts nothing if the condition is false, if the token already has a draft, or if `endings` has
+    /// The statement inserts nothing if the condition is false, if there is a draft with this id, or if `endings` has
     /// the reason why an earlier draft of the token ended.
     func insert(_ draft: Draft, when condition: SQL) -> SQL {
         let digest = identifyingAddress(in: draft.values).map { addressDigests($0)[0] }

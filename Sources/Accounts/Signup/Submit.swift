@@ -18,7 +18,7 @@ package enum SubmitError: Error {
     case database(DatabaseError)
 }
 
-/// The draft after an act, and the fields that the act cleared.
+/// The draft after an act, and the fields that lost their value or proof because of the act (``Change/cleared``).
 package struct Outcome: Sendable {
     package let draft: Draft
     package let cleared: [FieldName]
@@ -27,7 +27,7 @@ package struct Outcome: Sendable {
 }
 
 extension Signups {
-    /// Replaces the answers of one step. If one answer is invalid, nothing changes.
+    /// Replaces the answers of one step. If one answer is invalid, the draft does not change.
     ///
     /// Two requests that submit different steps at the same time both succeed: a request that finds the draft changed
     /// validates its answers again. Even then, a password is hashed only once, and an attempt on a code is counted only
@@ -55,17 +55,17 @@ extension Signups {
         }
     }
 
-    /// Counts a step in the statistics of completed steps (``Funnel``) only when it is answered for the first time.
+    /// Adds a write to the statistics of completed steps (``Funnel``). The step counts as answered only the first time.
     private func count(_ step: Step, before: Draft, after: Draft) {
-        let hasMoved = before.flow != flow.id
+        let isFromOtherFlow = before.flow != flow.id
         let isFirst = after.values.answered.contains(step.name) && !before.values.hasSeen(step.name)
         guard isFirst else {
             // A draft from another version of the flow counts as having entered its current step.
-            if hasMoved { funnel.entered(after.step, of: flow) }
+            if isFromOtherFlow { funnel.entered(after.step, of: flow) }
             return
         }
         // A step may be answered although it was not the current one; it counts as entered now.
-        if hasMoved || before.step != step.name.rawValue { funnel.entered(step.name.rawValue, of: flow) }
+        if isFromOtherFlow || before.step != step.name.rawValue { funnel.entered(step.name.rawValue, of: flow) }
         let isSkipped = step.isOptional && step.fields.allSatisfy { !after.values.contains($0.name) }
         let time = after.updatedAt.timeIntervalSince(before.updatedAt)
         funnel.answered(step.name.rawValue, of: flow, isSkipped: isSkipped, after: time)
@@ -82,7 +82,7 @@ extension Signups {
             return .locked(next: progress(of: draft).next)
         }
         // A draft begins at revision 1.
-        return draft.revision > flow.limits.revisions ? .limited(revisions(of: draft)) : nil
+        return draft.revision > flow.limits.revisions ? .limited(reachedRevisions(of: draft)) : nil
     }
 
     /// Calls `change` and writes its result. If another request has changed the draft meanwhile, repeats both with the
@@ -130,7 +130,8 @@ extension Signups {
         }
     }
 
-    /// Returns the draft at the revision that the client requires. Throws if the step cannot be written.
+    /// Returns the draft; reads it again if the client requires another revision. Throws if the draft is not at that
+    /// revision even then, or if the step cannot be written.
     private func writable(_ draft: Draft, _ step: Step, at revision: Int?) async throws(SubmitError) -> Draft {
         var draft = draft
         if draft.account != nil { throw .committed }
@@ -146,7 +147,7 @@ extension Signups {
 
     /// Returns the limit for a draft that has reached its maximum number of revisions. Waiting does not help, so the
     /// wait that is reported lasts until the draft expires.
-    private func revisions(of draft: Draft) -> LimitReached {
+    private func reachedRevisions(of draft: Draft) -> LimitReached {
         let left = Duration.seconds(max(1, Int(draft.expiresAt.timeIntervalSince(draft.now))))
         return reached(.revisions, Limit(flow.limits.revisions, per: flow.expiry.absolute), wait: left)
     }
@@ -203,8 +204,9 @@ extension Signups {
         return refusals
     }
 
-    /// Consumes the rate limits of slow work, if the submission needs slow work. Throws before the work begins if a
-    /// rate limit or a taken name would prevent the write, so that refused requests cost little.
+    /// If the submission needs slow work, consumes the rate limits of this work and, once, ``Effect/limits``. Throws
+    /// before the work begins if a rate limit or a taken name would prevent the write, so that refused requests cost
+    /// little.
     private func consumeLimits(for submission: inout Submission) async throws(SubmitError) {
         let (change, completed) = (submission.change, submission.completed)
         var charges: [Charge] = []
@@ -250,7 +252,8 @@ extension Signups {
         if !isFree, let lease = leases.first { throw .refused([Refusal(lease.field, .taken)]) }
     }
 
-    /// Returns the values after this submission, the valid answers that are not values yet, and all refusals.
+    /// Returns the values after this submission, the valid answers that are not values yet, and the refusals; of
+    /// unknown fields only the first ones (``Refusal/maximumUnknownFields``).
     func validate(
         _ answers: Answers,
         to step: Step,
@@ -299,7 +302,7 @@ extension FieldKind {
 }
 
 extension Step {
-    /// True if nothing is answered: an empty object, or a form with only empty controls.
+    /// True if nothing is answered: an empty object, or only blank answers, such as those of empty controls in a form.
     func isBlank(_ answers: Answers) -> Bool {
         answers.members.allSatisfy { field(named: $0.name)?.kind.isBlank($0.answer) ?? false }
     }
