@@ -17,7 +17,8 @@ struct BoardScreen {
         /// The draft that the text is about; nil for the help.
         let draft: DraftSummary?
         var lines: [String]
-        /// The index of the first line on the screen.
+        /// The index of the first line on the screen, among the wrapped lines. It may be too high after the text or
+        /// the window has changed; ``window`` limits it.
         var first = 0
     }
 
@@ -38,7 +39,8 @@ struct BoardScreen {
     }
 
     var size: (columns: Int, lines: Int)
-    /// A message that is shown until the next key; nil if there is none.
+    /// A message that is shown until the next key; nil if there is none. A question hides it, and so does a filter that
+    /// is being typed.
     var notice: String?
     /// The reason why the latest update of the board failed; nil if it succeeded.
     var updateError: String?
@@ -64,7 +66,8 @@ struct BoardScreen {
         selectAnyColumn()
     }
 
-    /// Replaces the board. The selected card stays selected, even if its draft is now at another step.
+    /// Replaces the board. If the selected card is still on the board, it stays selected, even if its draft is now at
+    /// another step.
     ///
     /// - Parameter time: the time at which the board was read.
     mutating func update(_ board: DraftBoard, at time: Date = Date()) {
@@ -93,10 +96,10 @@ struct BoardScreen {
         return cards.indices.contains(row) ? cards[row] : nil
     }
 
-    /// The draft that is shown; nil if none is.
+    /// The draft whose text covers the board, even if the help covers this text; nil if there is none.
     var shown: ID<Draft>? { pages.last { $0.draft != nil }?.draft?.id }
 
-    /// Replaces the text about the draft, if it is still shown.
+    /// Replaces the text about the draft. Does nothing if this text no longer covers the board.
     mutating func show(_ lines: [String], of draft: ID<Draft>) {
         for index in pages.indices where pages[index].draft?.id == draft { pages[index].lines = lines }
     }
@@ -247,9 +250,9 @@ struct BoardScreen {
         return [page.draft == nil ? "Esc back, ↑↓ scroll" : "Esc back, ↑↓ scroll, x delete, e extend, ? keys"]
     }
 
-    /// The number of sign-ups, and the counts of the columns that do not fit on the screen. If a text covers the board
-    /// and is longer than the screen, the header instead says which lines of the text are on the screen. If the latest
-    /// update failed, the header begins with the time of the latest successful update.
+    /// The number of sign-ups and, unless a text covers the board, the counts of the columns that do not fit on the
+    /// screen and have sign-ups. If the text is longer than the screen, the header instead says which of its lines are
+    /// on the screen. If the latest update failed, the header begins with the time of the latest successful update.
     private var header: String {
         let time = updateError == nil ? "" : "not updated since \(updatedAt.timeOfDay): "
         if !pages.isEmpty {
@@ -269,7 +272,7 @@ struct BoardScreen {
         if filter.isEmpty { return board.title }
         let searched = unfiltered.columns.reduce(0) { $0 + $1.cards.count }
         let isPart = searched < unfiltered.columns.reduce(0) { $0 + $1.count }
-        return "\(board.count) of \(isPart ? "the newest \(searched) of " : "")\(unfiltered.title): /\(filter)"
+        return "\(board.count) found in \(isPart ? "\(searched) of " : "")\(unfiltered.title): /\(filter)"
     }
 
     /// Returns the whole board with all cards. Columns that do not fit beside the others follow below them.
@@ -292,7 +295,7 @@ struct BoardScreen {
 
     private static func fitting(in columns: Int) -> Int { max(1, (columns + 1) / (minimumWidth + 1)) }
 
-    /// The columns that fit on the screen; the selected one is always among them.
+    /// The indices of the columns that fit on the screen; the selected one is always among them.
     private var shownColumns: Range<Int> {
         let count = min(board.columns.count, Self.fitting(in: size.columns))
         let first = min(max(0, column - count / 2), board.columns.count - count)
@@ -324,7 +327,7 @@ struct BoardScreen {
         let isSelectedColumn = index == self.column && row >= 0
         var lines = [painted(.bold, "\(column.step) \(column.count)")]
         lines.append(painted(.dim, String(repeating: "─", count: width)))
-        // The selected card is always visible.
+        // Leaves out the first cards, so that the selected one is on the screen.
         let fitting = fittingCards(in: height)
         let first = isSelectedColumn ? max(0, min(row - fitting / 2, column.cards.count - fitting)) : 0
         for (number, card) in column.cards.enumerated().dropFirst(first).prefix(fitting) {

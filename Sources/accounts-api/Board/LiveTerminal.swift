@@ -23,7 +23,7 @@ final class LiveTerminal: Sendable {
         restore()
     }
 
-    /// Restores the terminal and the default signal handlers. Do not draw afterwards.
+    /// Restores the terminal, and the default actions of SIGINT, SIGTERM and SIGHUP. Do not draw afterwards.
     func restore() {
         if isRestored.exchange(true, ordering: .relaxed) { return }
         for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_DFL) }

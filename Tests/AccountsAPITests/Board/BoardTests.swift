@@ -196,7 +196,7 @@ struct BoardTests {
         #expect(filtered("kim@example.com") == [kim], "an address is masked in the same way")
         #expect(screen.handle(.enter) == .show(kim), "the selection goes to a column with a match")
         _ = screen.handle(.escape)
-        #expect(screen.lines(inColours: false)[0].hasPrefix("1 of the newest 31 of 41 unfinished sign-ups: /kim@"))
+        #expect(screen.lines(inColours: false)[0].hasPrefix("1 found in 31 of 41 unfinished sign-ups: /kim@"))
         #expect(filtered("TWO") == [kim] && filtered("c2•").count == 1 && filtered("nothing").isEmpty)
         #expect(screen.handle(.enter) == nil, "nothing is selected")
         // The filter stays when the board is read again.
