@@ -10,7 +10,8 @@ struct Brand: Sendable {
     let favicon: BrandFile?
     let light: Palette
     let dark: Palette
-    /// The radius of the corners of controls, as a CSS length in px or rem; nil for that of the built-in style sheet.
+    /// The radius of the corners of fields, buttons and messages, as a CSS length in px or rem; nil for that of the
+    /// style sheet.
     let radius: String?
     let font: Font?
     /// The links at the foot of every page, in the order of the cases of ``Link``.

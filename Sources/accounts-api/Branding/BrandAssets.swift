@@ -18,12 +18,12 @@ struct BrandAssets: Sendable {
 
     var files: [Asset] { [logo, darkLogo, favicon].compactMap { $0 } + fonts }
 
-    /// The directive that the fonts add to the Content-Security-Policy of pages; empty without fonts. Pages may load
-    /// images even without a brand.
+    /// The directive that the fonts add to the Content-Security-Policy of pages; empty without fonts. The pictures add
+    /// none, because the policy always permits images of the service.
     var contentPolicy: String { fonts.isEmpty ? "" : "font-src 'self'; " }
 
-    /// The CSS that follows the style sheet of the pages.
-    var style: String { BrandStyle(brand: brand, fonts: fonts.map(\.path)).text }
+    /// The CSS that is added at the end of the style sheet of the pages.
+    var style: String { BrandStyle(brand: brand, fontPaths: fonts.map(\.path)).text }
 
     var helpURL: String? { brand.url(of: .help) }
 
@@ -51,7 +51,7 @@ struct BrandAssets: Sendable {
 }
 
 extension Asset {
-    /// - Parameter name: the last part of the path, without its extension.
+    /// - Parameter name: the last part of the path of the URL, without its extension.
     fileprivate init(_ name: String, _ file: BrandFile) {
         self.init(
             "\(name).\(file.type.rawValue)",

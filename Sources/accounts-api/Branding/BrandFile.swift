@@ -33,7 +33,7 @@ struct BrandFile: Sendable {
             }
         }
 
-        /// Whether the root element is `svg` and has a namespace, without which browsers do not draw it.
+        /// Whether the root element is `svg` and has the namespace of SVG, without which browsers do not draw it.
         private static func isSVG(_ bytes: [UInt8]) -> Bool {
             guard let all = String(validating: bytes, as: UTF8.self) else { return false }
             var text = all.drop { $0.isWhitespace || $0 == "\u{FEFF}" }

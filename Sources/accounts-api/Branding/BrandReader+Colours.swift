@@ -1,8 +1,8 @@
 import Accounts
 
 extension BrandReader {
-    /// Reads the colours of light and dark pages. Collects a mistake for every pair of colours with too little
-    /// contrast.
+    /// Reads the colours of light and dark pages. If those of a mode have no other mistake, collects one for every pair
+    /// with too little contrast.
     mutating func palettes(in entry: inout YAMLEntry) -> (light: Palette, dark: Palette) {
         guard var colours = mapping("colors", in: &entry) else { return (Palette(mode: .light), Palette(mode: .dark)) }
         let light = palette(.light, in: &colours)

@@ -29,7 +29,7 @@ struct BrandReader {
     let file: String
     private(set) var mistakes: [YAMLFileError] = []
 
-    private static let maximumPicture = 100 << 10
+    private static let maximumPictureBytes = 100 << 10
 
     init(file: String) { self.file = file }
 
@@ -141,7 +141,7 @@ struct BrandReader {
         in entry: inout YAMLEntry,
         among types: [BrandFile.MediaType]
     ) -> BrandFile? {
-        brandFile(key, in: &entry, among: types, upTo: Self.maximumPicture)
+        brandFile(key, in: &entry, among: types, upTo: Self.maximumPictureBytes)
     }
 
     /// Reads the file whose path is the value of the key. A relative path starts at the folder of the brand file.
@@ -154,14 +154,14 @@ struct BrandReader {
     ) -> BrandFile? {
         guard let path = text(key, in: &entry) else { return nil }
         do throws(BrandFile.Unusable) {
-            return try BrandFile(contentsOf: absolute(path), among: types, upTo: maximum)
+            return try BrandFile(contentsOf: resolved(path), among: types, upTo: maximum)
         } catch {
             collect(entry.error("cannot use \"\(path)\": \(error.reason)", at: key))
             return nil
         }
     }
 
-    private func absolute(_ path: String) -> String {
+    private func resolved(_ path: String) -> String {
         guard !path.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return path }
         return "\(file[...slash])\(path)"
     }

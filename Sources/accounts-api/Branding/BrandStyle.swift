@@ -2,7 +2,7 @@
 struct BrandStyle {
     let brand: Brand
     /// The paths of the files of the font, in the order of its faces.
-    let fonts: [String]
+    let fontPaths: [String]
 
     var text: String {
         var lines = faces + properties
@@ -22,7 +22,7 @@ struct BrandStyle {
     /// moves.
     private var faces: [String] {
         guard let font = brand.font else { return [] }
-        return zip(font.faces, fonts).map { face, path in
+        return zip(font.faces, fontPaths).map { face, path in
             """
             @font-face { font-family: "\(font.family)"; src: url("\(path)") format("woff2"); \
             font-weight: \(face.weight); font-style: \(face.style); font-display: optional; }

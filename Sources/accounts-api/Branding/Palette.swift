@@ -3,7 +3,8 @@ enum ColourMode: String, CaseIterable, Sendable {
     case light, dark
 }
 
-/// A colour of the pages, as brand files name it. The style sheet derives all other colours from these.
+/// A colour of the pages, as brand files name it. The style sheet derives all other colours from these, except those of
+/// shadows.
 enum ColourName: String, CaseIterable, Sendable {
     case accent
     case onAccent = "on_accent"
@@ -35,7 +36,7 @@ struct Palette: Sendable {
 
     func contrast(of pair: ContrastPair) -> Double { self[pair.foreground].contrast(with: self[pair.background]) }
 
-    /// The default value in properties.css; a test compares the two.
+    /// The same colour as in properties.css, as a test verifies.
     private static func builtIn(_ name: ColourName, in mode: ColourMode) -> Colour {
         let (light, dark) =
             switch name {
