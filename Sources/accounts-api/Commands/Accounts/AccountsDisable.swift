@@ -6,7 +6,8 @@ extension AccountCommands {
         static let configuration = CommandConfiguration(
             abstract: "Keeps the person of an account from signing in, and ends its sessions.",
             discussion: """
-                The sign-in then answers as if there were no such account. Writes an audit record.
+                The sign-in then answers as if there were no such account. A change writes an audit record, and so \
+                does a search by address or username.
 
                 EXAMPLE
                   accounts-api accounts disable kim@example.com
@@ -30,7 +31,7 @@ extension AccountCommands {
         static let configuration = CommandConfiguration(
             abstract: "Lets the person of a disabled account sign in again.",
             discussion: """
-                Writes an audit record.
+                A change writes an audit record, and so does a search by address or username.
 
                 EXAMPLE
                   accounts-api accounts enable kim@example.com

@@ -5,9 +5,10 @@ import Foundation
 extension AccountCommands {
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Prints everything that the service holds about an account, except secrets, as JSON.",
+            abstract: "Prints the data of an account as JSON, without secrets.",
             discussion: """
-                The person gets the same from GET /account/export. The values are not masked. Writes an audit record.
+                The person gets the same data from GET /account/export. The values are not masked. Writes an audit \
+                record.
 
                 EXAMPLES
                   accounts-api accounts export kim@example.com >account.json

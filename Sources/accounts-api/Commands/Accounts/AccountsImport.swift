@@ -10,11 +10,11 @@ extension AccountCommands {
                 Each line of the file is a JSON object with "created_at" and with "email", "username" or both; \
                 "email_verified", "profile", "password_hash" and "locale" are optional. The flow validates the values, \
                 so use the flow file of the servers. Passwords keep working: their hashes are hashed once more with \
-                Argon2id, at the cost of ARGON2_MEMORY_KIB and ARGON2_ITERATIONS, which must be that of the servers.
+                Argon2id, at the cost of ARGON2_MEMORY_KIB and ARGON2_ITERATIONS. Set both as on the servers.
 
                 Lines that were imported before are skipped, so run the command again after an interruption. Lines \
                 that cannot be imported are reported by their number, and the command exits with 1. Writes an audit \
-                record for each account.
+                record for each imported account.
 
                 EXAMPLES
                   accounts-api accounts import users.jsonl --dry-run
@@ -35,7 +35,7 @@ extension AccountCommands {
             let hashing = try HashingPool(
                 parameters: Argon2Parameters(memoryKiB: memory, iterations: iterations),
                 workers: dryRun ? 0 : workers,
-                queue: dryRun ? 0 : ImportLines.batch
+                queue: dryRun ? 0 : ImportLines.batchSize
             )
             defer { hashing.shutdown() }
             var tally = Tally()
@@ -93,7 +93,7 @@ extension AccountCommands {
 
 /// The lines of a file that are not blank, in batches.
 private struct ImportLines: Sequence, IteratorProtocol {
-    static let batch = 256
+    static let batchSize = 256
 
     private var rest: Data
     private var number = 0
@@ -104,7 +104,7 @@ private struct ImportLines: Sequence, IteratorProtocol {
 
     mutating func next() -> [(number: Int, bytes: [UInt8])]? {
         var batch: [(Int, [UInt8])] = []
-        while !rest.isEmpty, batch.count < Self.batch {
+        while !rest.isEmpty, batch.count < Self.batchSize {
             let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
             number += 1
             let line = rest[..<end]

@@ -7,8 +7,8 @@ extension AccountCommands {
         static let configuration = CommandConfiguration(
             abstract: "Says what keeps the person of an account from signing in, and what helps.",
             discussion: """
-                A wrong password leaves nothing that this command can show. Neither does a limit of one network or one \
-                browser. A search by address or username writes an audit record.
+                Wrong passwords and codes show only once there are too many of them. The limits of a single network or \
+                browser never show. A search by address or username writes an audit record.
 
                 EXAMPLE
                   accounts-api accounts why kim@example.com
@@ -67,7 +67,7 @@ extension SignInDiagnosis {
             } else if canReset {
                 "The account has no password. A recovery sets one."
             } else {
-                "The account has no password, and no address for a recovery."
+                "The account has no password, and a recovery cannot set one."
             }
         case .onlyMailedCodes: "The flow does not let passwords sign in, only mailed codes."
         case .guessed(let guess, let until): text(of: guess, until: time(to: until))
@@ -78,10 +78,11 @@ extension SignInDiagnosis {
         case .secondFactor(let codes):
             "The account needs a code of its authenticator app, or one of \(counted(codes, "recovery code"))."
         case .addressLeft(let leftAt, let until):
-            "The account moved to another address \(past(leftAt)). The old address does not sign in; the link "
-                + "in the mail to it brings it back for another \(time(to: until))."
+            "The account moved to another address \(past(leftAt)). The old address does not sign in. For another "
+                + "\(time(to: until)), the link in the mail to the old address brings that address back."
         case .mailWaits(let count, let since, let lastError):
-            "\(counted(count, "mail")) to the address \(count == 1 ? "has" : "have") waited for \(time(to: since))"
+            "\(counted(count, "mail")) to the address \(count == 1 ? "has waited for" : "have waited for up to") "
+                + time(to: since)
                 + "\(lastError.map { ": \($0.printable)" } ?? ""). \"outbox retry\" sends one now."
         case .mailDead(let count, let at, let lastError):
             "\(counted(count, "mail")) about the account or a sign-up with its address \(count == 1 ? "was" : "were") given up, "
