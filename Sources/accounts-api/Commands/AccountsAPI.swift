@@ -34,9 +34,9 @@ struct AccountsAPI: AsyncParsableCommand {
     )
 
     /// Runs the command. Exits with 0 for success, 2 for a usage error or invalid settings, 69 if the database is
-    /// unavailable, 75 if the server cannot listen on a port now or the file that a variable such as
-    /// `DATABASE_URL_FILE` names cannot be read, and 1 for any other failure, such as a refused request. With `--json`,
-    /// prints an error as JSON.
+    /// unavailable, 75 if a port of the server is taken or the file that a variable such as `DATABASE_URL_FILE` names
+    /// cannot be read, so that a later attempt may succeed, and 1 for any other failure, such as a refused request.
+    /// With `--json`, prints an error as JSON.
     static func main() async {
         // The kernel does not deliver a signal to process 1 of a container unless the process handles it. Commands that
         // shut down gracefully replace these handlers.
