@@ -111,7 +111,7 @@ struct ApplicationCommandTests {
     @Test func `without a file, the commands name the setting; an unreadable file is named`() async throws {
         for command in ["check", "list"] {
             let run = try await CommandRun.of("applications", command)
-            #expect(run.status == 2 && run.errorOutput == "APPLICATIONS_FILE is missing\n")
+            #expect(run.status == 2 && run.errorOutput == "no applications file: pass one, or set APPLICATIONS_FILE\n")
         }
         let nowhere = try await CommandRun.of("applications", "check", "/nowhere/apps.yaml")
         #expect(nowhere.status == 1)

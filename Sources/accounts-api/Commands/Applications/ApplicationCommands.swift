@@ -14,7 +14,7 @@ extension ApplicationsFile {
     init(_ path: String?, _ source: SettingSource) throws {
         let setting = SettingTable.shared.applicationsFile.name
         guard let path = try path ?? source.text(setting)?.value else {
-            throw SettingMistakes(all: ["\(setting) is missing"])
+            throw SettingMistakes(all: ["no applications file: pass one, or set \(setting)"])
         }
         let (flow, publicURL) = try source.read(\.flow, \.publicURL)
         self.init(path: path, flow: flow, publicURL: publicURL)

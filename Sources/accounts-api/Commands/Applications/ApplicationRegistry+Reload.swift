@@ -2,9 +2,9 @@ import Accounts
 import Logging
 
 extension ApplicationRegistry {
-    /// Reads the applications file again, and logs the outcome. A separate thread reads the file, because a slow disk
-    /// blocks the thread. Then stores the event subscriptions of the applications, so that transactions write the
-    /// events of these subscriptions from now on.
+    /// Reads the applications file again, and logs the outcome. A thread of its own reads the file, because a slow disk
+    /// blocks the thread that reads from it. Then stores the event subscriptions of the applications, so that from now
+    /// on, transactions write the events of these subscriptions.
     func reload(_ logger: Logger, storingIn database: Database) async {
         await withCheckedContinuation { finished in
             _ = DedicatedThread(named: "applications") {
