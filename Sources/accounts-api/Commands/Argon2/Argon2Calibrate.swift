@@ -7,7 +7,7 @@ extension Argon2Commands {
             abstract: "Finds parameters with which a hash takes about the target time on this machine.",
             discussion: """
                 Measures with all workers busy, as under full load, eight times and then once more with the result. \
-                Existing password hashes keep their parameters.
+                Existing password hashes keep their parameters until the next sign-in of their owners.
 
                 EXAMPLES
                   accounts-api argon2 calibrate --target 250ms
@@ -43,14 +43,15 @@ extension Argon2Commands {
                 printError("these are the maximum parameters within the limits, but a hash takes less than the target")
             case .isUnsteady:
                 printError(
-                    "the measurements differ by more than a fifth, so other programs use the processor: run this again "
-                        + "when the machine is quiet"
+                    "the time per hash differs from the target by more than a fifth, perhaps because other programs "
+                        + "use the processor: run this again when the machine is quiet"
                 )
             }
         }
 
-        /// Returns the maximum memory in KiB of a hash: all workers together stay within the limit, and within the
-        /// memory that `serve` accepts. Throws if that is too little for the minimum parameters.
+        /// Returns the maximum memory in KiB of a hash: it is within ``Argon2Parameters/ceiling``, and all workers
+        /// together stay within the limit and within the memory that `serve` accepts. Throws if that is too little for
+        /// the minimum parameters.
         ///
         /// - Parameters:
         ///   - limit: the maximum memory of all workers together; nil for no limit.
