@@ -108,6 +108,8 @@ extension SecondFactorField {
         let signups = submission.signups
         if let address = signups.identifyingAddress(in: submission.change.values) {
             submission.change.values.subject = try await signups.subject(at: address)
+            // A password that was long enough beside the app of another account may be too short for this one.
+            submission.change.values.validFlow = nil
         }
         return []
     }

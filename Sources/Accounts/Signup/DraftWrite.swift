@@ -126,8 +126,7 @@ extension Signups {
     /// Whether each value of the draft is valid under this flow. The act has already validated the values that it
     /// changes.
     private func areValid(_ values: Values, of draft: Draft) -> Bool {
-        var context = validationContext(of: draft)
-        context.values = values
+        let context = validationContext(of: draft, with: values)
         return context.hasValidValues
             || flow.fields.allSatisfy { !values.contains($0.name) || $0.kind.holds($0.name, in: context) }
     }
@@ -138,8 +137,7 @@ extension Signups {
 
     /// The progress of the draft after the change.
     private func progress(of draft: Draft, by change: Change) -> SignupProgress {
-        var context = validationContext(of: draft)
-        context.values = change.values
+        var context = validationContext(of: draft, with: change.values)
         for case let (field, isProved)? in change.effects.map(\.proof) {
             if isProved { context.proofs[field]?.provedAt = draft.now } else { context.proofs[field] = nil }
         }

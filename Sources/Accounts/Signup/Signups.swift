@@ -66,17 +66,23 @@ package struct Signups: Sendable {
         return signups
     }
 
-    package func validationContext(of draft: Draft, answers: Answers = Answers()) -> ValidationContext {
-        ValidationContext(
+    /// - Parameter values: the values of the draft after a change; nil for its present values.
+    package func validationContext(
+        of draft: Draft,
+        with values: Values? = nil,
+        answers: Answers = Answers()
+    ) -> ValidationContext {
+        let values = values ?? draft.values
+        return ValidationContext(
             flow: flow,
             now: draft.now,
             language: draft.language,
             serviceName: serviceName,
-            values: draft.values,
+            values: values,
             proofs: draft.proofs,
             answers: answers,
-            isPasswordOnlyFactor: flow.purpose == .recovery && draft.values.subject?.needsSecondFactor != true,
-            hasValidValues: draft.values.validFlow == flow.digest
+            isPasswordOnlyFactor: flow.purpose == .recovery && values.subject?.needsSecondFactor != true,
+            hasValidValues: values.validFlow == flow.digest
         )
     }
 

@@ -79,6 +79,30 @@ struct WaysInTests {
         }
     }
 
+    @Test func `a short password of a recovery does not pass to another account without an app`() async throws {
+        let flow = try standardFlow(with: "").replacing("    optional: true\n", with: "").replacing(
+            "min: 15",
+            with: "min: 8"
+        )
+        try await TestServer.with(flow: flow) { site in
+            let person = try await Browser(site).signUp(hasAuthenticator: true)
+            try await Browser(site).signUp("lee@example.com", "lee", hasAuthenticator: true)
+            try DatabaseSession().run(
+                "DELETE FROM authenticators USING accounts WHERE accounts.id = account AND username = 'lee'"
+            )
+            try site.forgetUsedCodes()
+            let kim = Browser(site)
+            #expect(try await kim.recover().nextStep == "second-factor")
+            let short = Self.passwords("lamp tree")
+            try await kim.send(.put, "/recovery/second-factor", ["second_factor": .string(person.code)])
+            #expect(try await kim.send(.put, "/recovery/password", short).status == 200)
+            try await kim.send(.put, "/recovery/email", ["email": "lee@example.com"])
+            let code = try await site.service.readCode(for: "lee@example.com")
+            #expect(try await kim.send(.put, "/recovery/code", ["code": .string(code)]).nextStep == "password")
+            #expect(try await kim.send(.post, "/recovery/commit").slug == "incomplete")
+        }
+    }
+
     /// Such accounts exist after an import, and after an operator has removed a lost app.
     @Test func `an account without the app that the flow requires is asked to set one up`() async throws {
         let flow = try standardFlow(with: "").replacing("    optional: true\n", with: "")

@@ -47,7 +47,10 @@ extension PasswordField {
                     return try await signups.hashing.hash(password, pepper: signups.keys.pepper, for: signups.network)
                 } catch { throw .hashing(error) }
             }
-            submission.change.values[field.name] = PasswordHash(phc: phc, minimum: policy.minimum)
+            submission.change.values[field.name] = PasswordHash(
+                phc: phc,
+                minimum: policy(in: signups.validationContext(of: submission.draft)).minimum
+            )
             return []
         }
         guard let phc = value(in: submission.change.values, of: field.name)?.phc else { return [] }

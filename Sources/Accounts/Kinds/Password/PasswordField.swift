@@ -21,7 +21,7 @@ package struct PasswordField: FieldKind {
     {
         guard case .secret(let typed) = answer else { throw Refusals(field, .wrongType, ["expected": "string"]) }
         guard typed.secret.count > 0 else { throw Refusals(field, .required) }
-        let policy = context.isPasswordOnlyFactor ? policy.ofOnlyFactor : policy
+        let policy = policy(in: context)
         let canonical: SharedSecret
         do throws(Refusal) { canonical = try policy.canonical(typed, field: field) } catch { throw Refusals([error]) }
         let refusals = policy.refusals(of: canonical, field: field, context: context.contextWords)
@@ -29,10 +29,14 @@ package struct PasswordField: FieldKind {
         return canonical
     }
 
-    /// False if the flow file requires longer passwords now than when this one was set, or if the cost of its hash is
+    func policy(in context: ValidationContext) -> PasswordRules {
+        context.isPasswordOnlyFactor ? policy.ofOnlyFactor : policy
+    }
+
+    /// False if the rules require longer passwords now than when this one was set, or if the cost of its hash is
     /// below ``Argon2Parameters/floor``.
     package func isValid(_ value: PasswordHash, of field: FieldName, in context: ValidationContext) -> Bool {
-        value.phc.parameters.meetsFloor && value.minimum >= policy.minimum
+        value.phc.parameters.meetsFloor && value.minimum >= policy(in: context).minimum
     }
 
     package func shown(_ value: PasswordHash, at place: DisplayContext) -> JSON { .isSet }
