@@ -68,24 +68,25 @@ struct DatabaseCheckup {
     ///   - size: the size of the database in bytes.
     ///   - space: the free and the total bytes of the disk with the database; nil if they are not known.
     static func disk(holding size: Int, _ space: (free: Int, total: Int)?) -> Finding {
-        let size = "the database has \(mebibytes(size))"
+        let content = "the database has \(mebibytes(size))"
         guard let (free, total) = space else {
-            return .skipped("disk", "\(size); its disk is not visible from here, so watch it where PostgreSQL runs")
+            return .skipped("disk", "\(content); its disk is not visible from here, so watch it where PostgreSQL runs")
         }
-        let text = "\(size), and its disk \(mebibytes(free)) free of \(mebibytes(total))"
-        let isFull = free < minimumFree.bytes || Double(free) < Double(total) * minimumFree.share
-        return isFull ? .wrong("disk", text, "make room: a full disk stops every sign-up") : .ok("disk", text)
+        let text = "\(content), and its disk \(mebibytes(free)) free of \(mebibytes(total))"
+        let isTooFull = free < minimumFree.bytes || Double(free) < Double(total) * minimumFree.share
+        return isTooFull ? .wrong("disk", text, "make room: a full disk stops every sign-up") : .ok("disk", text)
     }
 
     private func role() async throws -> Finding {
         let excess = try await database.rightsBeyondServing()
         if excess.isEmpty {
             return try await database.mayServe()
-                ? .ok("role", "it may only serve")
+                ? .ok("role", "it may serve, but not change the schema")
                 : .warning("role", "it may not serve", "run doctor with the DATABASE_URL of the server")
         }
         let text = "it \(excess.map(\.rawValue).joined(separator: " and "))"
-        let remedy = "give the server a member of accounts_serve, see docs/operating.md, \"A role for each task\""
+        let remedy =
+            "let the server connect as a member of accounts_serve, see docs/operating.md, \"A role for each task\""
         return excess.contains(.superuser) ? .wrong("role", text, remedy) : .warning("role", text, remedy)
     }
 
@@ -95,7 +96,7 @@ struct DatabaseCheckup {
         return .wrong(
             "log",
             "PostgreSQL may log what people type, by \(settings.joined(separator: ", "))",
-            "set them to 0 or off"
+            "set pgaudit.log_parameter to off, and the others to 0"
         )
     }
 

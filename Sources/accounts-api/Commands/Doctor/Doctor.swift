@@ -7,9 +7,9 @@ struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Checks the settings, the database, the mail server and this machine; exits with 1 if one is wrong.",
         discussion: """
-            Takes the settings of serve, and changes nothing. Prints a line for each check with its result: ok; warning, \
-            for what may be intended, such as a risk that the settings accept; wrong; or skipped, if it cannot be checked \
-            from here.
+            Takes the settings of serve, and changes nothing. Prints a line for each check with its result: ok; \
+            warning, for what may be intended, such as a risk that the settings accept; wrong; or skipped, for what \
+            cannot be checked from here.
 
             Exits with 1 if a check is wrong, also for invalid settings and an unavailable database, for which other \
             commands have codes of their own. If a setting is invalid, prints only what is wrong with the settings.
@@ -66,7 +66,7 @@ struct Finding: Sendable {
     let check: String
     let state: State
     let text: String
-    /// The advice to the operator; nil if there is nothing to do, or if the text contains the advice.
+    /// The advice to the operator; nil if there is none, or if the text contains it.
     let remedy: String?
 
     private init(_ check: String, _ state: State, _ text: String, _ remedy: String?) {

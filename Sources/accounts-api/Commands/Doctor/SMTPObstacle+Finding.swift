@@ -38,7 +38,7 @@ extension SMTPObstacle {
         case .certificateOfOtherName:
             (
                 "the certificate of \(url) is for another name",
-                "put a name of the certificate into SMTP_URL, or this name into the certificate"
+                "put a name of the certificate into SMTP_URL, or the host of SMTP_URL into the certificate"
             )
         case .certificateUntrusted:
             (
@@ -51,8 +51,12 @@ extension SMTPObstacle {
                 "check the user and the password in SMTP_URL, and encode special characters, such as %40 for @"
             )
         case .loginNotOffered:
-            ("\(url) takes no login", "use a port for submission, 587 or 465, or remove the login from SMTP_URL")
-        case .other(let reason): ("\(url) ends the session: \(reason)", "check SMTP_URL and the log of the mail server")
+            (
+                "\(url) offers no login, or none that this service knows",
+                "use a port for submission, 587 or 465, or remove the login from SMTP_URL"
+            )
+        case .other(let reason):
+            ("cannot open a session with \(url): \(reason)", "check SMTP_URL and the log of the mail server")
         }
     }
 }

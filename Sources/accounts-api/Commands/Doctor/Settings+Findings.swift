@@ -16,7 +16,7 @@ extension Settings {
 
     private var proxies: Finding {
         guard self.publicURL.hasPrefix("https://") else {
-            return .warning("proxies", "PUBLIC_URL is not https, which is for development", "set it to an https URL")
+            return .warning("proxies", "PUBLIC_URL is an http URL, which is for development", "set it to an https URL")
         }
         if self.trustedProxies.isEmpty {
             return .wrong(
@@ -56,8 +56,8 @@ extension Settings {
             )
         }
         if let obstacle = await server.obstacle() { return obstacle.finding(at: server) }
-        let isOverTLS = server.requiresTLS ? "over TLS" : "over TLS if it offers that"
-        let text = "the server answers, \(isOverTLS)\(server.hasPassword ? ", and accepts the login" : "")"
+        let transport = server.requiresTLS ? "over TLS" : "over TLS if it offers that"
+        let text = "the server answers, \(transport)\(server.hasPassword ? ", and accepts the login" : "")"
         guard let recipient else { return .ok("mail", text) }
         let mailer = SMTPMailer(to: server)
         let outcome: Finding
@@ -104,7 +104,7 @@ extension Settings {
         defer { images.shutdown() }
         guard let error = await images.trial() else {
             return self.imageSandbox == .required
-                ? .ok("images", "an image was read in a process without system calls that reach anything else")
+                ? .ok("images", "an image was read in a process with a filter of system calls")
                 : .warning("images", "an image was read, perhaps without a filter of system calls (IMAGE_SANDBOX)")
         }
         return .wrong("images", "images cannot be read: \(error)", "see docs/flow.md, \"Images\"")
