@@ -108,7 +108,7 @@ struct DraftCommandTests: OperatorCommandSuite {
         try await TestSignups.with { service in
             let draft = try await service.start()
             try session.run("UPDATE drafts SET flow = 'default@0'")
-            let message = "the servers use the flow default@0 for this draft, but this command uses "
+            let message = "this draft was last changed under the flow default@0, but this command uses "
             let text = try await command("drafts", name, "\(draft.id)")
             #expect(text.status == 0 && text.errorOutput.hasPrefix("warning: " + message), "\(text.errorOutput)")
             let json = try await command("drafts", name, "\(draft.id)", "--json")
@@ -158,7 +158,7 @@ struct DraftCommandTests: OperatorCommandSuite {
             #expect(try JSON.read(Array(detail.output.utf8))["account_deleted"] == true)
             #expect(
                 try await command("drafts", "why", "\(draft.id)").output
-                    == "nothing is missing: the draft became an account, which was deleted\n"
+                    == "nothing is missing: the draft is committed, and its account was deleted\n"
             )
         }
     }

@@ -46,13 +46,13 @@ extension Operator {
         throw ValidationError("unknown step \"\(step.printable)\": the flow \(flow.id) has \(known)")
     }
 
-    /// Writes a warning if the server that made the latest change to the draft uses another flow than this command.
-    /// Does nothing for a committed draft.
+    /// Writes a warning if the latest change to the draft was made under another flow than that of this command. Does
+    /// nothing for a committed draft.
     func warn(of draft: Draft, asJSON: Bool) {
         guard draft.account == nil, draft.flow != flow.id else { return }
         printWarning(
-            "the servers use the flow \(draft.flow) for this draft, but this command uses \(flow.id): "
-                + "set FLOW_FILE to the flow file of the servers",
+            "this draft was last changed under the flow \(draft.flow), but this command uses \(flow.id): "
+                + "check that FLOW_FILE is the flow file of the servers",
             asJSON: asJSON
         )
     }

@@ -8,9 +8,9 @@ extension DraftCommands {
             abstract: "Draws unfinished sign-ups as cards, in one column per step, the newest 100 of each.",
             discussion: """
                 A card shows the masked address, the age, the time left and the number of wrong codes (✗). The counts \
-                cover the newest 10,000 sign-ups. --watch updates the board every second: arrows (or h j k l) move, \
-                Enter shows a draft, / filters, x deletes a draft and e restarts its lifetime, both after a question, Esc \
-                goes back, ? shows all keys, q quits.
+                cover the newest 10,000 sign-ups. --watch updates the board every second, and takes keys: arrows (or \
+                h j k l) move, Enter shows a draft, / filters, x deletes a draft and e restarts its lifetime, both \
+                after a question, Esc goes back, ? shows all keys, q quits.
 
                 EXAMPLES
                   accounts-api drafts board

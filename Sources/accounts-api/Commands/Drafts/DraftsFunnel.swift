@@ -6,7 +6,8 @@ extension DraftCommands {
         static let configuration = CommandConfiguration(
             abstract: "Shows where people abandon the sign-up: entries, completions, time and refusals per step.",
             discussion: """
-                The bar is the share of all started sign-ups. Servers write their counts every ten seconds.
+                RATE is CONTINUED divided by ENTERED; the bar is CONTINUED divided by all started sign-ups. Servers \
+                write their counts every ten seconds.
 
                 EXAMPLES
                   accounts-api drafts funnel

@@ -6,7 +6,7 @@ extension DraftCommands {
         static let configuration = CommandConfiguration(
             abstract: "Lists drafts with masked addresses, by default the newest first.",
             discussion: """
-                --email writes an audit record. Without ACCOUNTS_KEYS, addresses are shown as sealed, and --email is \
+                --email writes audit records. Without ACCOUNTS_KEYS, addresses are shown as sealed, and --email is \
                 refused.
 
                 EXAMPLES

@@ -7,7 +7,7 @@ extension DraftCommands {
             abstract: "Deletes all unfinished drafts that match.",
             discussion: """
                 This cannot be undone: the command says how many drafts match and asks first, or needs --yes. Writes an \
-                audit record for each draft.
+                audit record for each deleted draft. --email writes further ones, also with --dry-run.
 
                 EXAMPLES
                   accounts-api drafts purge --email kim@example.com --dry-run

@@ -6,9 +6,9 @@ extension DraftCommands {
         static let configuration = CommandConfiguration(
             abstract: "Shows one draft with masked values, and what has happened to it.",
             discussion: """
-                --reveal shows values unmasked, except secrets, and writes an audit record. So does a search for an \
-                address or a username. Without ACCOUNTS_KEYS, the values are shown as sealed, and only an id finds the \
-                draft.
+                --reveal shows values unmasked, except secrets, and writes an audit record. A search for an address \
+                or a username writes audit records, too. Without ACCOUNTS_KEYS, the values are shown as sealed, and \
+                only an id finds the draft.
 
                 EXAMPLE
                   accounts-api drafts show 01a1fdb2-1117-7906-a197-83af84022e4d
@@ -42,7 +42,7 @@ extension DraftCommands {
     }
 }
 
-/// Everything that `drafts show` and the board show of one draft.
+/// What `drafts show` shows of one draft. The board adds the reasons of `drafts why`.
 struct DraftReport {
     let draft: Draft
     /// Nil if the draft has ended since it was read.
@@ -56,7 +56,8 @@ struct DraftReport {
         field.kind.summary(of: field, in: draft, reveals: reveals)
     }
 
-    /// The first step that is neither complete nor skipped, or `review`.
+    /// The first step that is neither complete nor skipped, or `review`. If the values are sealed, it is the step at
+    /// the time of the latest change.
     private var next: String { progress.map { $0.next?.name.rawValue ?? "review" } ?? draft.step }
 
     var text: String { text(within: Terminal.size?.columns, inColours: Terminal.hasColours) }

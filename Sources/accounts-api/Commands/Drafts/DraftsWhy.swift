@@ -4,10 +4,10 @@ import ArgumentParser
 extension DraftCommands {
     struct Why: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists what a draft still needs to become an account.",
+            abstract: "Lists what a draft still needs before it can be committed.",
             discussion: """
-                A search for an address or a username writes an audit record. Without ACCOUNTS_KEYS, only the step and its \
-                code are known, and only an id finds the draft.
+                A search for an address or a username writes audit records. Without ACCOUNTS_KEYS, only the step and \
+                its code are known, and only an id finds the draft.
 
                 EXAMPLE
                   accounts-api drafts why 01a1fdb2-1117-7906-a197-83af84022e4d
@@ -49,8 +49,8 @@ extension Draft {
     ///
     /// - Parameter limit: the maximum width of a line in columns; nil for no limit.
     func text(of obstacles: [Obstacle], within limit: Int?, inColours: Bool) -> String {
-        if isAccountErased { return "nothing is missing: the draft became an account, which was deleted" }
-        if account != nil { return "nothing is missing: the draft is already an account" }
+        if isAccountErased { return "nothing is missing: the draft is committed, and its account was deleted" }
+        if account != nil { return "nothing is missing: the draft is committed" }
         if obstacles.isEmpty { return "nothing is missing: only the commit is left" }
         let rows = obstacles.map { obstacle -> [Table.Cell] in
             [
@@ -63,7 +63,7 @@ extension Draft {
 }
 
 extension Obstacle.Reason {
-    /// The colour of the reason: red if an account uses or reserves the value, or if only a new sign-up helps; yellow
+    /// The colour of the reason: red if an account uses or reserves the value, or if only a new draft helps; yellow
     /// if the person must correct an answer or request a new code, or if the mail with the code was postponed.
     fileprivate var paint: Paint {
         switch self {
@@ -112,7 +112,7 @@ extension Obstacle.Reason {
             (isReply ? "the mail server has refused the code: " : "the code was not sent: ") + failure.printable
         case .codeExpired: "the code has expired: the person must request a new one"
         case .codeUsedUp: "too many wrong attempts with this code: the person must request a new one"
-        case .exhausted: "too many wrong codes: the person must start a new sign-up"
+        case .exhausted: "too many wrong codes: the person must start again"
         case .taken: "used by an account, or reserved for one"
         case .sealed: "sealed: what else is missing can only be seen with the keys"
         }
