@@ -5,14 +5,14 @@ import Foundation
 extension EventCommands {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists events, newest first, with the applications that wait for them.",
+            abstract: "Lists events, newest first, with the applications that have not received them.",
             discussion: """
                 EXAMPLE
                   accounts-api events list --undelivered
                 """
         )
 
-        @Flag(help: "Only events for which an application waits.") var undelivered = false
+        @Flag(help: "Only events that an application has not received.") var undelivered = false
         @Option(help: "Only events written within this time, such as 2h.") var since: DurationArgument?
         @OptionGroup var page: PageFlags<EventRowCursor>
         @OptionGroup var list: ListFlags

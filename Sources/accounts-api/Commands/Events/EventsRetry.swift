@@ -6,7 +6,7 @@ extension EventCommands {
         static let configuration = CommandConfiguration(
             abstract: "Switches the webhook of an application on, and delivers all events that it has not received.",
             discussion: """
-                With EVENT it delivers only this event, after earlier waiting ones of the same account. It refuses if \
+                With EVENT it delivers only this event, after earlier waiting ones of the same account, and refuses if \
                 the webhook is off.
 
                 EXAMPLES
