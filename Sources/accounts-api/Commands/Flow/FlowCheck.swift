@@ -7,7 +7,7 @@ extension FlowCommands {
         static let configuration = CommandConfiguration(
             abstract: "Validates a flow file as the server does; exits with 1 if it is invalid.",
             discussion: """
-                Lists all mistakes together, and the texts that a language of TEXTS_FILE lacks.
+                Lists all mistakes together, and the texts of the flow that a language of TEXTS_FILE lacks.
 
                 EXAMPLES
                   accounts-api flow check signup.yaml

@@ -5,12 +5,13 @@ import Foundation
 extension FlowCommands {
     struct Diff: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Compares two flow files, and says what the second one does to the unfinished sign-ups.",
+            abstract: "Compares two flow files; --database also says what the second one does to unfinished sign-ups.",
             discussion: """
-                A line begins with + for a field or a rule that the second file adds, - for one that it lacks, and ~ for \
-                one that it changes. Texts are not compared. With --database, the command also counts the sign-ups that \
-                would end as soon as a server starts with the second file, and, among the newest 10,000, those with \
-                answers that no longer hold and those that go back to a step; --ids names them. It changes nothing.
+                A line begins with + for a field that the second file adds, - for one that it lacks, and ~ for a \
+                field or a rule that it changes. Texts are not compared. With --database, the command also counts the \
+                sign-ups that would end as soon as a server starts with the second file, and, among the newest 10,000 \
+                of the others, those with answers that no longer hold and those that go back to a step; --ids names \
+                them. The command changes nothing.
 
                 EXAMPLES
                   accounts-api flow diff signup.yaml new.yaml
@@ -22,7 +23,7 @@ extension FlowCommands {
         @Argument(help: "The flow file that replaces it.", completion: .file(extensions: ["yaml", "yml"])) var new:
             String
         @Flag(help: "Also counts the unfinished sign-ups in the database.") var database = false
-        @Flag(help: "Also prints the ids of the sign-ups that it counts, the newest 100 for each effect.")
+        @Flag(help: "Also prints the ids of the affected sign-ups, the newest 100 for each effect.")
         var ids = false
         @OptionGroup var flags: OperatorFlags
 
