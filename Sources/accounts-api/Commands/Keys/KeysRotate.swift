@@ -4,7 +4,7 @@ import ArgumentParser
 extension KeyCommands {
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Re-encrypts with the first key all data that another key has encrypted.",
+            abstract: "Re-encrypts stored data with the first key of ACCOUNTS_KEYS.",
             discussion: """
                 First append the new key to ACCOUNTS_KEYS of all servers, and restart the servers: now they can \
                 decrypt with it. Then move it to the front, and restart the servers again: now they encrypt with it. \

@@ -44,9 +44,9 @@ extension KeyCommands.Signing {
             abstract: "Replaces the live signing keys by the next ones, and makes new next ones.",
             discussion: """
                 Servers follow within a minute, without a restart. Refuses if the next keys were made less than 16 \
-                minutes ago, because applications may still have a list of keys without them. With --force, applications \
-                refuse tokens until they read the list again. The old keys still verify tokens: if somebody else may have \
-                a key, revoke the keys. Writes an audit record. Asks first, or needs --yes.
+                minutes ago, because applications may still have a list of keys without them. With --force, \
+                applications may refuse tokens until they read the list again. The old keys still verify tokens: if \
+                somebody else may have a key, revoke the keys. Writes an audit record. Asks first, or needs --yes.
 
                 EXAMPLE
                   accounts-api keys signing rotate --yes
@@ -93,8 +93,8 @@ extension KeyCommands.Signing {
             discussion: """
                 Servers follow within a minute: they sign with the new keys, and accept no token that an older key has \
                 signed. Applications refuse new tokens, and accept those of the older keys, until they read the list of \
-                keys again, after 15 minutes at most. Replace ACCOUNTS_KEYS first if it is known, too. Writes an audit \
-                record. Asks first, or needs --yes.
+                keys again, after 15 minutes at most. If somebody else may have ACCOUNTS_KEYS, too, replace it first. \
+                Writes an audit record. Asks first, or needs --yes.
 
                 EXAMPLE
                   accounts-api keys signing revoke --yes --reason INC-17
