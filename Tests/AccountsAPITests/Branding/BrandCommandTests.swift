@@ -58,7 +58,7 @@ struct BrandCommandTests {
 
     @Test func `without a file, the command names the setting`() async throws {
         let run = try await CommandRun.of("brand", "check")
-        #expect(run.status == 2 && run.errorOutput == "BRAND_FILE is missing\n")
+        #expect(run.status == 2 && run.errorOutput == "no brand file: pass FILE, or set BRAND_FILE\n")
         let nowhere = try await CommandRun.of("brand", "check", "/nowhere/brand.yaml")
         #expect(nowhere.status == 1)
         #expect(nowhere.errorOutput == "/nowhere/brand.yaml: the file cannot be read, or is not UTF-8 text\n")

@@ -6,8 +6,8 @@ extension BrandCommands {
         static let configuration = CommandConfiguration(
             abstract: "Validates a brand file as the server does; exits with 1 if it is invalid.",
             discussion: """
-                Prints all mistakes, or the colours and their contrast. It reads the files that the brand file names. \
-                Without FILE it validates BRAND_FILE.
+                Prints all mistakes, or the colours and their contrast. Also reads the files that the brand file \
+                names. Without FILE it validates BRAND_FILE.
 
                 EXAMPLE
                   accounts-api brand check brand.yaml
@@ -20,7 +20,7 @@ extension BrandCommands {
         func run() async throws {
             let setting = SettingTable.shared.brand.name
             guard let file = try file ?? SettingSource().text(setting)?.value else {
-                throw SettingMistakes(all: ["\(setting) is missing"])
+                throw SettingMistakes(all: ["no brand file: pass FILE, or set \(setting)"])
             }
             do throws(BrandFileError) {
                 let brand = try Brand(contentsOf: file)
