@@ -44,8 +44,8 @@ struct CommandFailure {
             }
         exit =
             switch code {
+            // 69 and 75 are EX_UNAVAILABLE and EX_TEMPFAIL of sysexits.h.
             case .usage: 2
-            // EX_TEMPFAIL of sysexits.h
             case .settings: (error as? SettingMistakes)?.areTemporary == true ? 75 : 2
             case .unavailable: 69
             case .notFound, .refused, .failed: 1

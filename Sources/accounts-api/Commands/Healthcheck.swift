@@ -14,13 +14,13 @@ struct Healthcheck: AsyncParsableCommand {
 
     @Option(\.listen) var listen: String?
     @Option(\.metricsListen) var metricsListen: String?
-    @Flag(help: "Succeeds if the process answers, although the database may be away; asks METRICS_LISTEN.")
+    @Flag(help: "Succeeds if the process answers, although the database may be away; asks at METRICS_LISTEN.")
     var live = false
 
     func run() async throws {
         let source = SettingSource([\.listen: listen, \.metricsListen: metricsListen])
         let found: Address? = live ? try source.read(\.metricsListen) : try source.read(\.listen)
-        guard let address = found else { throw ValidationError("METRICS_LISTEN is off, but --live asks it") }
+        guard let address = found else { throw ValidationError("METRICS_LISTEN is off, but --live needs it") }
         let host = ["0.0.0.0", "::"].contains(address.host) ? "127.0.0.1" : address.host
         guard let answer = Self.sendRequest(live ? "live" : "ready", host, port: "\(address.port)") else {
             printError(
@@ -52,7 +52,7 @@ struct Healthcheck: AsyncParsableCommand {
         let size = socklen_t(MemoryLayout<timeval>.size)
         setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
         setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
-        // The server accepts any name as `Host`. `localhost` needs no brackets, as an IPv6 address would.
+        // The server accepts any name as `Host`. Unlike an IPv6 address, `localhost` needs no brackets.
         let request = "GET /health/\(check) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
         var answer = [UInt8](repeating: 0, count: 64)
         guard connect(connection, address.ai_addr, address.ai_addrlen) == 0,

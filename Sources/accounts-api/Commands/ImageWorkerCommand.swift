@@ -16,7 +16,11 @@ struct ImageWorkerCommand: ParsableCommand {
     var wallSeconds = ImageWorker.maximumWallSeconds
 
     func validate() throws {
-        if !(1...3600).contains(wallSeconds) { throw ValidationError("the time must be from 1 to 3600 seconds") }
+        if !(1...3600).contains(wallSeconds) {
+            throw ValidationError(
+                "invalid --\(ImageWorker.wallSecondsOption) \(wallSeconds): pass a number from 1 to 3600"
+            )
+        }
     }
 
     func run() {
