@@ -312,7 +312,7 @@ final class TextGaps {
 
 extension Duration {
     /// The duration in the largest unit in which it is a whole number, such as `10m`, without the fraction of a second.
-    var inLargestUnit: String {
+    package var inLargestUnit: String {
         let units = [(86_400, "d"), (3600, "h"), (60, "m")]
         guard let (size, unit) = units.first(where: { seconds % $0.0 == 0 }) else { return "\(seconds)s" }
         return "\(seconds / size)\(unit)"

@@ -159,7 +159,7 @@ struct FlowChangeTests {
         try await withFile(changed) { path in
             let run = try await CommandRun.byMina("flow", "diff", Self.file, path, "--database")
             #expect(run.status == 0 && run.errorOutput.isEmpty, "\(run.errorOutput)")
-            #expect(run.output.contains("~ draft.idle: 24 h → 2 h\n"))
+            #expect(run.output.contains("~ draft.idle: 1d → 2h\n"))
             #expect(
                 run.output.hasSuffix(
                     """

@@ -72,7 +72,7 @@ struct TextCommandTests {
             }
         }
         let nothing = try await CommandRun.of("texts", "check")
-        #expect(nothing.status == 2 && nothing.errorOutput == "TEXTS_FILE is missing\n")
+        #expect(nothing.status == 2 && nothing.errorOutput == "no file of texts: pass FILE, or set TEXTS_FILE\n")
     }
 
     @Test func `the flow and the applications may have texts in a language of the file`() async throws {

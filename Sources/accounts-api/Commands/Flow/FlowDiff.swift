@@ -92,12 +92,13 @@ struct FlowChange: Equatable {
     private static func rules(of flow: Flow) -> Entries {
         func list(_ names: [String]) -> String { names.isEmpty ? "none" : names.joined(separator: " ") }
         let rules = [
-            (name: "draft.idle", rules: span(of: flow.expiry.idle.seconds)),
-            (name: "draft.absolute", rules: span(of: flow.expiry.absolute.seconds)),
+            (name: "draft.idle", rules: flow.expiry.idle.inLargestUnit),
+            (name: "draft.absolute", rules: flow.expiry.absolute.inLargestUnit),
             (name: "service", rules: flow.serviceName ?? "none"),
             (name: "languages", rules: list(flow.languages.map(\.tag))),
             (name: "zone", rules: flow.zone.identifier),
             (name: "steps", rules: list(flow.steps.map(\.name.rawValue))),
+            (name: "optional", rules: list(flow.steps.filter(\.isOptional).map(\.name.rawValue))),
             (name: "editable", rules: list(flow.editableSteps.map(\.name.rawValue))),
             (name: "sign_in", rules: list(flow.signIn.methods.map(\.rawValue).sorted())),
             (name: "after_commit", rules: flow.signIn.startsSessionAtCommit ? "session" : "none"),
@@ -105,7 +106,7 @@ struct FlowChange: Equatable {
         ]
         let limits = Limits.Name.allCases.map { name in
             let limit = flow.limits[name]
-            return (name: "limits.\(name.rawValue)", rules: "\(limit.count) in \(span(of: limit.period.seconds))")
+            return (name: "limits.\(name.rawValue)", rules: "\(limit.count) in \(limit.period.inLargestUnit)")
         }
         return rules + limits
     }
@@ -116,7 +117,7 @@ struct FlowChange: Equatable {
         flow.steps.flatMap { step in
             step.fields.map { field in
                 let words = [
-                    type(of: field.kind).name, field.isRequired && !step.isOptional ? "required" : "optional",
+                    type(of: field.kind).name, field.isRequired ? "required" : "optional",
                     FlowCommands.rules(of: field, in: flow.languages[0]),
                     FlowCommands.words(of: field.kind.serverRules),
                     field.control.autocomplete.map { "autocomplete \($0)" } ?? "",

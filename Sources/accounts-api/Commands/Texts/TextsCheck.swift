@@ -20,7 +20,7 @@ extension TextCommands {
         func run() async throws {
             let setting = SettingTable.shared.texts.name
             guard let path = try file ?? SettingSource().text(setting)?.value else {
-                throw SettingMistakes(all: ["\(setting) is missing"])
+                throw SettingMistakes(all: ["no file of texts: pass FILE, or set \(setting)"])
             }
             do throws(TextsFileError) {
                 let texts = try TextsFile(contentsOf: path)

@@ -100,8 +100,8 @@ struct FlowCommandTests {
                 #expect(
                     run.output == """
                         tea@2 → tea@3
-                        ~ draft.idle: 24 h → 30 min
-                        ~ limits.starts: 120 in 10 min → 60 in 10 min
+                        ~ draft.idle: 1d → 30m
+                        ~ limits.starts: 120 in 10m → 60 in 10m
                         - first.drink: choice, optional, choose one, options tea|coffee
                         + first.cup: choice, optional, choose one, options tea|coffee
 
@@ -124,7 +124,7 @@ struct FlowCommandTests {
         ("version: 1\n", "version: 1\nafter_commit: none\n", "after_commit"),
         ("version: 1\n", "version: 1\nsign_in: [code]\n", "sign_in"),
         ("ko: 프로필}\n    editable: true\n", "ko: 프로필}\n", "editable"),
-        ("zone: Asia/Seoul", "zone: Europe/Berlin", "zone"),
+        ("    optional: true\n", "", "optional"), ("zone: Asia/Seoul", "zone: Europe/Berlin", "zone"),
         ("languages: [en, ko]", "languages: [ko, en]", "languages"),
     ])
     func `flow diff compares every rule`(line: String, other: String, name: String) throws {
@@ -137,6 +137,14 @@ struct FlowCommandTests {
             to: try Flow(yaml: changed, file: "new.yaml")
         )
         #expect(changes.map(\.name) == [name])
+    }
+
+    @Test func `flow diff compares durations exactly`() throws {
+        func flow(_ idle: String) throws -> Flow {
+            let steps = "steps: [{name: one, title: One, fields: [{name: a, kind: text, label: A}]}]"
+            return try Flow(yaml: "flow: tea\nversion: 1\ndraft: {idle: \(idle)}\n\(steps)\n", file: "flow.yaml")
+        }
+        #expect(FlowChange.all(from: try flow("60m"), to: try flow("90m")).map(\.text) == ["~ draft.idle: 1h → 90m"])
     }
 
     @Test func `flow diff tells another order of the fields of a step`() throws {
@@ -158,7 +166,7 @@ struct FlowCommandTests {
             to: try flow("draft: {idle: 30m}\n", ", required: false")
         )
         #expect(changes.map(\.name) == ["draft.idle", "draft.idle"])
-        #expect(changes.first?.text == "~ draft.idle: 24 h → 30 min")
+        #expect(changes.first?.text == "~ draft.idle: 1d → 30m")
         #expect(changes.last?.new?.hasPrefix("text, optional") == true)
     }
 
