@@ -18,8 +18,8 @@ struct ListFlags: ParsableArguments {
 
 extension ListFormat {
     /// Returns the format with only the columns and the members that the operator has chosen, or with all of them. A
-    /// narrow table omits no column that the operator has chosen. Throws a usage error if a name is unknown, or if an
-    /// option does not fit the form of output.
+    /// table that is too wide for the terminal omits no column that the operator has chosen. Throws a usage error if a
+    /// name is unknown, or if an option does not fit the form of output.
     func chosen(by flags: ListFlags, asJSON: Bool) throws -> ListFormat {
         try flags.check(asJSON: asJSON)
         return ListFormat(

@@ -4,7 +4,8 @@ import Foundation
 /// How a command prints the items of a list: the columns of the table, and the members of an item in the JSON output.
 struct ListFormat<Item> {
     let columns: [ListColumn<Item>]
-    /// The names of the columns that a narrow table may omit, in the order in which it omits them.
+    /// The names of the columns that the table may omit if it is too wide for the terminal, in the order in which it
+    /// omits them.
     let dispensable: [String]
     let fields: [ListField<Item>]
 

@@ -5,12 +5,12 @@ import Logging
 
 struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Applies the migrations that the database lacks.",
+        abstract: "Applies the migrations and SQL functions that the database lacks.",
         discussion: """
-            Several servers may run this at the same time: one applies the migrations, the others wait. Each run also \
-            gives the roles accounts_serve and accounts_operate their privileges.
+            Several servers may run this at the same time: one of them applies a script while the others wait. Each \
+            run also gives the roles accounts_serve and accounts_operate their privileges.
 
-            SQL functions that a newer version has applied stay, because they serve this version too.
+            SQL functions that a newer version has applied are not replaced, because this version can call them, too.
 
             EXAMPLES
               accounts-api migrate --status
@@ -20,7 +20,8 @@ struct Migrate: AsyncParsableCommand {
     )
 
     @Option(\.databaseURL) var databaseURL: String?
-    @Flag(help: "Only lists applied and pending migrations; exits with 1 if any are pending.") var status = false
+    @Flag(help: "Only lists migrations and functions with their states; exits with 1 if any are pending.")
+    var status = false
     @Flag(help: "Also replaces functions that a newer version has applied, by those of this version.")
     var replaceNewerFunctions = false
     @Flag(help: "Prints JSON.") var json = false

@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 import Logging
 
-/// The flags of every command with which an operator reads or changes the data of the service.
+/// The flags of the commands that run with an ``Operator``.
 struct OperatorFlags: ParsableArguments {
     @Option(\.databaseURL) var databaseURL: String?
     @Option(\.flow) var flowFile: String?
@@ -14,13 +14,16 @@ struct OperatorFlags: ParsableArguments {
     @Flag(help: "Prints whole tables, even if they are wider than the terminal.") var wide = false
     @Flag(help: "Prints JSON.") var json = false
 
+    /// The end of the error message for a text with characters that are not allowed in a line.
+    fileprivate static let badCharacters = "it has characters that are not allowed, such as control characters"
+
     func validate() throws {
         guard let reason else { return }
         guard (1...200).contains(reason.unicodeScalars.count) else {
             throw ValidationError("invalid --reason: pass a text of 1 to 200 characters")
         }
         if !reason.unicodeScalars.allSatisfy(\.isAllowedInLine) {
-            throw ValidationError("invalid --reason \"\(reason.printable)\": control characters are not allowed")
+            throw ValidationError("invalid --reason \"\(reason.printable)\": \(Self.badCharacters)")
         }
     }
 
@@ -36,8 +39,8 @@ struct OperatorFlags: ParsableArguments {
     ///   - needsKeys: whether the body encrypts or decrypts anything, or searches for drafts or mails by an address or
     ///     a username. If false, `ACCOUNTS_KEYS` need not be set.
     ///   - showsSealed: whether the body shows the word "sealed" in place of a value that it cannot decrypt. If true,
-    ///     `ACCOUNTS_KEYS` need not be set either; without it, the command prints a warning. Before the body searches
-    ///     by an address or a username, it must then call ``Operator/checkKeys()``.
+    ///     `ACCOUNTS_KEYS` need not be set, even if `needsKeys` is true; without it, the command prints a warning, and
+    ///     a body that searches by an address or a username must call ``Operator/checkKeys()`` first.
     ///   - hashing: the pool that hashes passwords; nil for commands that hash none.
     func withOperator<Value>(
         writesAudit: Bool = false,
@@ -97,7 +100,8 @@ struct OperatorFlags: ParsableArguments {
     }
 
     /// Returns the error to report. If PostgreSQL refused a statement because the role lacks a privilege, this is a
-    /// ``Refused`` that names the role and the remedy; otherwise it is the same error.
+    /// ``Refused`` that names the role and the document with the remedy. For any other error, or if the name of the
+    /// role cannot be read, it is the same error.
     private static func explained(_ error: any Error, by database: Database) async -> any Error {
         guard (error as? DatabaseError)?.sqlState == "42501",
             let role = try? await database.server(within: .seconds(10)).role
@@ -133,7 +137,7 @@ extension Operator {
     fileprivate static func check(name: String) throws {
         if name.isEmpty { throw ValidationError("pass --operator NAME: this command writes an audit record") }
         if !name.unicodeScalars.allSatisfy(\.isAllowedInLine) {
-            throw ValidationError("invalid operator name \"\(name.printable)\": control characters are not allowed")
+            throw ValidationError("invalid operator name \"\(name.printable)\": \(OperatorFlags.badCharacters)")
         }
     }
 }

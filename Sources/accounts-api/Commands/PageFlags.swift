@@ -3,8 +3,9 @@ import ArgumentParser
 
 /// The flags of a command that prints one page of a list.
 struct PageFlags<Cursor: ExpressibleByArgument & Sendable>: ParsableArguments {
-    @Option(help: "The maximum number of lines.") var limit = 50
-    @Option(help: "Where the page begins: the --after in the last line of the previous page.") var after: Cursor?
+    @Option(help: "The maximum number of items on the page.") var limit = 50
+    @Option(help: "Where the page begins: the --after below the previous page, or its \"next\" in JSON.")
+    var after: Cursor?
 
     func validate() throws {
         guard (1...10_000).contains(limit) else {

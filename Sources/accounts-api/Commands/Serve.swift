@@ -23,7 +23,7 @@ struct Serve: AsyncParsableCommand {
     @OptionGroup var flags: SettingFlags
     @Flag(help: "Applies pending migrations first; for a service with one server.")
     var migrate = false
-    @Flag(help: "Starts even if the flow ends more than a tenth of the unfinished sign-ups, and erases these.")
+    @Flag(help: "Starts even if the flow ends, and so erases, more than a tenth of the unfinished sign-ups.")
     var accept = false
 
     /// If the log format is JSON, logs at level critical why the server did not start, or why it failed.
@@ -48,7 +48,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func start() async throws {
-        let dumpsRemain = MemoryDumps.forbid()
+        let dumpError = MemoryDumps.forbid()
         let settings = try Settings(flags.source)
         try await settings.awaitPorts()
         // Writing to a closed connection then returns an error instead of killing the server.
@@ -62,7 +62,7 @@ struct Serve: AsyncParsableCommand {
         LoggingSystem.bootstrap { _ in LineLogger(isJSON: isJSON, logLevel: level) }
         let logger = Logger(label: "accounts")
         for warning in settings.warnings { logger.warning(warning.message, metadata: warning.metadata) }
-        if let dumpsRemain { logger.warning("cannot forbid core dumps", metadata: ["reason": "\(dumpsRemain)"]) }
+        if let dumpError { logger.warning("cannot forbid core dumps", metadata: ["reason": "\(dumpError)"]) }
         if migrate {
             for script in try Migrations().apply(to: settings.databaseURL) {
                 logger.notice("migrated", metadata: ["migration": "\(script.name)"])
@@ -115,7 +115,7 @@ struct Server {
             }
             for setting in try await database.settingsThatLogValues() {
                 logger.warning(
-                    "PostgreSQL may log what people type; set it to 0 or off",
+                    "PostgreSQL may log what people type; change this setting to 0 or off",
                     metadata: ["setting": "\(setting)"]
                 )
             }
@@ -158,7 +158,7 @@ struct Server {
         let smtp = settings.smtpURL.server.map { server in
             (0..<settings.smtpConnections).map { _ in SMTPMailer(to: server) }
         }
-        let sender = OutboxSender(
+        let outboxSender = OutboxSender(
             outbox: outbox,
             database: database,
             mailers: smtp ?? [TerminalMailer()],
@@ -194,7 +194,7 @@ struct Server {
             ],
             logger: lifecycle
         )
-        if keyMismatch == nil { configuration.services.append(.init(service: sender)) }
+        if keyMismatch == nil { configuration.services.append(.init(service: outboxSender)) }
         // Transactions write only the events of the subscriptions in the database. Without an applications file, an
         // empty list is stored, which deletes the subscriptions of an earlier start.
         try await database.store(settings.applications?.current.subscribers ?? [])
@@ -243,8 +243,8 @@ struct Server {
         transport?.shutdown()
     }
 
-    /// Throws if the flow would end more than a tenth of the unfinished sign-ups, unless the operator accepts that. If
-    /// it ends fewer, or if the database cannot count the sign-ups now, only logs a warning.
+    /// Throws if the flow would end more than a tenth of the unfinished sign-ups, unless the operator accepts that.
+    /// Otherwise logs a warning if the flow ends any, or if the database cannot count the sign-ups now.
     private func checkLoss(_ signups: Signups) async throws {
         let loss: Signups.EndedByFlow
         do throws(DatabaseError) {
@@ -319,7 +319,7 @@ struct Server {
         guard settings.flow.fields.contains(where: \.kind.takesFile), let error = await images.trial() else { return }
         if case .rejected = error { return }
         logger.error(
-            "images cannot be processed; fields of kind \"image\" answer 503",
+            "images cannot be processed; requests with an image get 503",
             metadata: ["reason": "\(error)"]
         )
     }

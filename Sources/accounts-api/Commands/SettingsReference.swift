@@ -5,10 +5,10 @@ import ArgumentParser
 struct SettingsReference: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings",
-        abstract: "Prints every setting with its default and its meaning, or its value.",
+        abstract: "Prints every setting with its default and its meaning, or with its value.",
         discussion: """
             --effective prints the values that the present environment gives, and where each comes from: run it with the \
-            environment of the server. It does not validate them, as "doctor" does. --markdown prints the page \
+            environment of the server. It does not validate them; "doctor" does. --markdown prints the page \
             docs/configuration.md.
 
             EXAMPLES
@@ -79,9 +79,11 @@ struct SettingsReference: ParsableCommand {
 /// The value that a setting has in this environment.
 private struct EffectiveSetting {
     let name: String
-    /// The masked text; the default if the setting is not set; nil if it has no default, or if its file cannot be read.
+    /// The text, with its secrets masked. If the setting is not set, the default, or nil if there is none. Nil also if
+    /// the file of the setting cannot be read.
     let value: String?
-    /// Where the value comes from; the error message if the file of the setting cannot be read.
+    /// Where the value comes from: `environment`, `default`, or the path of a file; `missing` for a required setting
+    /// that is not set; the error message if the file of the setting cannot be read.
     let origin: String
 
     init(_ setting: any AnySetting, in source: SettingSource) {

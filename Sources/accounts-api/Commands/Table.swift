@@ -29,8 +29,8 @@ struct Table {
             self.paint = paint
         }
 
-        /// An id. Its brief text is the first twelve digits, with which commands also find the item. They are the time
-        /// of its creation in milliseconds (UUID version 7).
+        /// An id. Its brief text is the first twelve digits: the time of its creation in milliseconds (UUID version 7).
+        /// An argument that names a draft, an account or a mail may be these digits.
         init<Owner>(id: ID<Owner>) {
             text = "\(id)"
             brief = String(text.prefix(13))
@@ -39,7 +39,7 @@ struct Table {
 
     /// No column is shortened to less than this width.
     private static let minimumWidth = 8
-    /// The other columns are shortened to give the last one this width, or less if its longest cell is shorter.
+    /// Other columns are omitted and shortened to give the last one this width, or less if its widest cell is narrower.
     private static let preferredLastWidth = 20
 
     private let header: [String]
@@ -60,7 +60,8 @@ struct Table {
         text(within: isWide ? nil : Terminal.size?.columns, inColours: Terminal.hasColours)
     }
 
-    /// - Parameter limit: the maximum width of a line in columns; nil for no limit.
+    /// - Parameter limit: the width of the terminal; nil for no limit. Lines are wider if the columns cannot be
+    ///   shortened enough.
     func text(within limit: Int?, inColours: Bool = false) -> String {
         var columns = Array(header.indices)
         var widths = self.widths(\.text)
@@ -147,13 +148,14 @@ extension String {
         return lines
     }
 
-    /// The text with U+FFFD in place of control characters and of characters that change the text direction.
+    /// The text with U+FFFD in place of each character for which `isAllowedInLine` is false, such as a control
+    /// character.
     var printable: String {
         String(String.UnicodeScalarView(unicodeScalars.map { $0.isAllowedInLine ? $0 : "\u{FFFD}" }))
     }
 
-    /// The width on a terminal in columns: two for each wide character (Unicode Standard Annex 11), zero for combining
-    /// characters.
+    /// The width on a terminal in columns: two for a wide character (approximately as in Unicode Standard Annex 11),
+    /// zero for a nonspacing mark or a format character, one for any other character.
     var columns: Int { unicodeScalars.reduce(0) { $0 + Self.columns(of: $1) } }
 
     private static let wide: [ClosedRange<UInt32>] = [

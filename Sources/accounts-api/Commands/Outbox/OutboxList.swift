@@ -7,10 +7,10 @@ extension OutboxCommands {
         static let configuration = CommandConfiguration(
             abstract: "Lists mail with masked addresses, newest first.",
             discussion: """
-                --email finds waiting mail to the address, and all mail of its account and of unfinished drafts with \
-                it. It writes an audit record for each mail that it finds, or one if it finds none. --draft with an \
-                address or a username writes audit records, too. Without ACCOUNTS_KEYS, addresses are shown as sealed, \
-                and both are refused.
+                --email finds waiting mail to the address, all mail about the account with the address, and all mail \
+                of unfinished drafts with the address. It writes an audit record for each mail that it finds, or one \
+                if it finds none. --draft with an address or a username writes audit records, too. Without \
+                ACCOUNTS_KEYS, addresses are shown as sealed, and searches by an address or a username are refused.
 
                 EXAMPLES
                   accounts-api outbox list --state waiting

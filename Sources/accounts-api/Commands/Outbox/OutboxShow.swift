@@ -4,7 +4,7 @@ import ArgumentParser
 extension OutboxCommands {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Shows one mail without its content, with the last answer of the mail server.",
+            abstract: "Shows one mail without its content, with the last error and the reply of the mail server.",
             discussion: """
                 --reveal shows the whole address of a mail that waits, and writes an audit record. A mail that is \
                 delivered or given up has no address.

@@ -10,7 +10,7 @@ struct SessionCommands: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Lists the sessions of an account, the one that was used last first.",
+            abstract: "Lists the sessions of an account, the most recently used one first.",
             discussion: """
                 A search by address or username writes an audit record.
 
@@ -41,8 +41,11 @@ struct SessionCommands: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Ends all sessions of an account, or one of them, or the sessions of everybody.",
             discussion: """
-                The person signs in again. Writes an audit record. With --everybody, the command asks first, or needs \
-                --yes.
+                Without --session, also ends the sign-ins that wait for a second factor or a code. Whoever was signed \
+                out has to sign in again. Writes an audit record if anything ends, and always with --everybody.
+
+                With --everybody, the command asks first. If it cannot ask, because standard input is not a terminal, \
+                it needs --yes.
 
                 EXAMPLES
                   accounts-api sessions end kim@example.com

@@ -3,7 +3,7 @@ import ArgumentParser
 struct TextCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "texts",
-        abstract: "Shows the built-in texts of pages and mail, and validates a file with others.",
+        abstract: "Shows the built-in texts of pages and mail, and validates a file of texts.",
         subcommands: [Check.self, Show.self]
     )
 }

@@ -6,8 +6,9 @@ extension TextCommands {
         static let configuration = CommandConfiguration(
             abstract: "Validates a file of texts as the server does; exits with 1 if it is invalid.",
             discussion: """
-                Prints all mistakes. For each language that is not built in, it also lists the texts that remain in English, \
-                and those of the built-in flow that the file does not translate. Without FILE it validates TEXTS_FILE.
+                Prints all mistakes. If the file is valid, it lists, for each language that is not built in, the texts \
+                that remain in English. If the language translates texts of the built-in flow, it also lists the texts \
+                of this flow that it lacks. Without FILE it validates TEXTS_FILE.
 
                 EXAMPLE
                   accounts-api texts check texts.yaml
@@ -45,7 +46,7 @@ extension TextCommands {
             return (["\(path) is valid: \(counted(texts.count, "text"))"] + notes + gapNotes).joined(separator: "\n")
         }
 
-        /// The errors about texts of the built-in flow that a language of the file does not translate, although this
+        /// The messages about texts of the built-in flow that a language of the file does not translate, although this
         /// language translates other texts of the flow.
         private static func untranslated(_ texts: TextsFile) -> [String] {
             guard let flow = try? Flow.standard(among: texts.languages) else { return [] }

@@ -6,7 +6,7 @@ extension TextCommands {
         static let configuration = CommandConfiguration(
             abstract: "Prints the built-in texts as a file of texts.",
             discussion: """
-                Copy from it what you want to change into the file that TEXTS_FILE names.
+                Copy what you want to change from this output into the file that TEXTS_FILE names.
 
                 EXAMPLE
                   accounts-api texts show en
