@@ -15,15 +15,18 @@ struct ForwardAuthRoutes: Sendable {
 
     @Sendable func check(_ request: Request, _ context: RequestScope) async throws -> Answer {
         guard let asked = ForwardedRequest(request.headers) else {
-            throw Problem(.malformedRequest, "The proxy must send X-Original-URL, or X-Forwarded-Host.")
+            throw Problem(
+                .malformedRequest,
+                "The proxy must send X-Original-URL with http:// or https://, or X-Forwarded-Host."
+            )
         }
         return try await answer(asked, context)
     }
 
     /// Tells the proxy to which account the session belongs. Reads the session in one round trip to the database, and
     /// does not record that the session is in use. If the flow requires an authenticator app and the session has only
-    /// one factor, also reads whether the account has an app. Only the signed header `X-Identity` may be that of an
-    /// earlier answer.
+    /// one factor, also reads whether the account has an app. The signed header `X-Identity` may be that of an earlier
+    /// answer; the rest of the answer is never cached.
     private func answer(_ asked: ForwardedRequest, _ context: RequestScope) async throws -> Answer {
         guard forwardAuth.hosts.contains(asked.host) else {
             throw Problem(.notFound, "The host that the proxy asks about is not in FORWARD_AUTH_HOSTS.")
@@ -45,8 +48,8 @@ struct ForwardAuthRoutes: Sendable {
         return try await signedIn(session, asked)
     }
 
-    /// The answer about a person who is signed in. It has every header, even if its value is empty: some proxies pass
-    /// on the header of the client if the answer has none of that name.
+    /// The answer about a person who is signed in. It always has all five headers, even those with an empty value: some
+    /// proxies pass on the header of the client if the answer has none of that name.
     private func signedIn(_ session: AccountSession, _ asked: ForwardedRequest) async throws(SignInError) -> Answer {
         let identity: String
         do throws(SigningError) {
@@ -64,7 +67,7 @@ struct ForwardAuthRoutes: Sendable {
             }
         }
         return Answer(
-            status: asked.isSubrequest ? .noContent : .ok,
+            status: asked.isFromNginx ? .noContent : .ok,
             headers: [
                 .remoteUser: "\(session.account.id)", .remoteEmail: session.account.email ?? "",
                 .remoteName: session.account.username ?? "", .identity: identity,
@@ -101,7 +104,7 @@ struct ForwardAuthRoutes: Sendable {
         if asked.isNavigation {
             let url = forwardAuth.hosts.url(host: asked.host, target: asked.target)
             headers[.location] = ReturnTarget(url: url).carried(by: page)
-            if !asked.isSubrequest { return Answer(status: .seeOther, headers: headers) }
+            if !asked.isFromNginx { return Answer(status: .seeOther, headers: headers) }
         }
         for field in problem.headers { headers[field.name] = field.value }
         headers[.contentType] = Problem.contentType
@@ -144,7 +147,7 @@ extension ForwardAuthRoutes {
 
     private func checkRepeated(_ request: Request, _ context: RequestScope) async throws -> Answer {
         guard let asked = ForwardedRequest(request, after: Self.prefix) else {
-            throw Problem(.malformedRequest, "The request does not begin with \(Self.prefix).")
+            throw Problem(.malformedRequest, "The path of the request does not begin with \(Self.prefix).")
         }
         var (headers, context) = (request.headers, context)
         // Envoy also repeats this header, which is meant for the application and not for this service.

@@ -9,7 +9,7 @@ struct ForwardedRequest {
     /// The path and the query of the request.
     let target: String
     /// Whether the proxy is nginx, which does not accept a redirect as the answer.
-    let isSubrequest: Bool
+    let isFromNginx: Bool
     /// Whether the browser loads a page, so that the person can be sent to another one.
     let isNavigation: Bool
     /// The cookies of the request, each as `name=value`.
@@ -27,12 +27,12 @@ struct ForwardedRequest {
             self.host = host.lowercased()
             target = String(rest.dropFirst(host.count))
             method = headers[.originalMethod]
-            isSubrequest = true
+            isFromNginx = true
         } else if let host = headers[.forwardedHost] {
             self.host = host.lowercased()
             target = headers[.forwardedURI] ?? "/"
             method = headers[.forwardedMethod]
-            isSubrequest = false
+            isFromNginx = false
         } else {
             return nil
         }
@@ -40,13 +40,13 @@ struct ForwardedRequest {
         cookies = Self.cookies(in: headers)
     }
 
-    /// Reads a request that Envoy repeats, with its method, its `Host`, and its target after a prefix. Ignores the
+    /// Reads a request that Envoy repeats, with its method, its `Host`, and its target after the prefix. Ignores the
     /// headers that other proxies send. Returns nil if the prefix is missing.
     init?(_ request: Request, after prefix: String) {
         guard request.uri.string.hasPrefix(prefix) else { return nil }
         host = request.head.authority?.lowercased() ?? ""
         target = String(request.uri.string.dropFirst(prefix.count))
-        isSubrequest = false
+        isFromNginx = false
         isNavigation = Self.isNavigation(request.method.rawValue, request.headers)
         cookies = Self.cookies(in: request.headers)
     }
