@@ -2,9 +2,9 @@ import Accounts
 import Foundation
 import Hummingbird
 
-/// An address or a username that is filled in on the first page or on a page of the sign-in. It comes from the link to
-/// the page or from an application, so it is only shown: nothing is stored, sent or looked up until the person sends
-/// the form.
+/// An address that is filled in on the first page of a sign-up or a recovery, or an address or a username that is
+/// filled in on a page of the sign-in. It comes from the link to the page or from an application, so it is only shown:
+/// nothing is stored, sent or looked up until the person sends the form.
 struct AddressHint {
     let text: String
 
