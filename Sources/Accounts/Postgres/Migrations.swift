@@ -111,6 +111,8 @@ package struct Migrations: Sendable {
         package let name: String
         /// The time from the start of the script to the end of its transaction, without earlier attempts.
         package let time: Duration
+        /// Whether the version before can still serve after this script, as in ``Status/compatible``.
+        package let isCompatible: Bool
     }
 
     /// Applies the missing scripts, grants the privileges of the roles, and returns the scripts that it has applied, in
@@ -186,7 +188,7 @@ package struct Migrations: Sendable {
         let start = ContinuousClock.now
         do throws(DatabaseError) {
             try apply(file, isFunction: next.isFunction, on: connection)
-            return Applied(name: next.name, time: ContinuousClock.now - start)
+            return Applied(name: next.name, time: ContinuousClock.now - start, isCompatible: next.isCompatible)
         } catch {
             // After a lost connection, the outcome is unknown. The next run of `migrate` finds out whether the script
             // was applied.

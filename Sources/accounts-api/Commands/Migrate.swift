@@ -40,7 +40,8 @@ struct Migrate: AsyncParsableCommand {
             try await show(conninfo)
         } else {
             let applied = try Migrations().apply(to: conninfo, replacesNewerFunctions: replaceNewerFunctions)
-            report(.init(applied: applied.map(\.name)), applied)
+            let compatible = applied.filter(\.isCompatible).map(\.name)
+            report(.init(applied: applied.map(\.name), compatible: compatible), applied)
         }
     }
 

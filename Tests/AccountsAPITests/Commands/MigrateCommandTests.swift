@@ -20,6 +20,14 @@ struct MigrateCommandTests: OperatorCommandSuite {
         #expect(lines.count > 20 && Set(columns).count == 1)
     }
 
+    @Test func `migrate names the compatible scripts that it has applied`() async throws {
+        let last = try session.query("SELECT name FROM migrations ORDER BY name DESC LIMIT 1").only.decode(String.self)
+        let status = try await command("migrate", "--status", "--json").json
+        #expect(status["compatible"]?.text.contains(last) == true)
+        try session.run("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+        #expect(try await command("migrate", "--json").json["compatible"] == status["compatible"])
+    }
+
     @Test func `migrate prints how long each script took`() async throws {
         let forget = "DELETE FROM functions WHERE name = 'draft_id_floor'"
         try session.run(forget)
