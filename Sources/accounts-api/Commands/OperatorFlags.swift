@@ -85,7 +85,11 @@ struct OperatorFlags: ParsableArguments {
             let outcome: Result<Value, any Error>
             do { outcome = .success(try await body(admin)) } catch { outcome = .failure(error) }
             // Write the funnel counts of the deleted drafts, even if the command failed after it had deleted some.
-            try await signups.funnel.flush(to: database)
+            do {
+                try await signups.funnel.flush(to: database)
+            } catch {
+                printWarning("the funnel lacks what this command has deleted: \(error)", asJSON: json)
+            }
             let value = try outcome.get()
             if showsSealed, keys.isEmpty {
                 printWarning("ACCOUNTS_KEYS is not set: encrypted values are shown as sealed", asJSON: json)
