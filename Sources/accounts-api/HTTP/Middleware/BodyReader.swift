@@ -76,15 +76,15 @@ struct BodyReader: RouterMiddleware {
             for try await chunk in body {
                 chunks += 1
                 if secret.count + chunk.readableBytes > maximum { throw tooLarge(maximum) }
-                if chunks > maximumChunks + secret.count / minimumAverageLength {
+                if chunks > chunkAllowance + secret.count / minimumAverageLength {
                     throw Problem(.malformedRequest, "The body has too many small chunks. Send larger chunks.")
                 }
                 chunk.withUnsafeReadableBytes { bytes in
-                    guard let start = bytes.baseAddress else { return }
+                    guard let address = bytes.baseAddress else { return }
                     secret.append(bytes)
                     // The bytes may contain a password. It is safe to wipe them: the HTTP server has handed this slice
                     // of its buffer over and does not use it again.
-                    explicit_bzero(UnsafeMutableRawPointer(mutating: start), bytes.count)
+                    explicit_bzero(UnsafeMutableRawPointer(mutating: address), bytes.count)
                 }
             }
         } catch let error where !(error is Problem) && !(error is CancellationError) {
@@ -97,7 +97,7 @@ struct BodyReader: RouterMiddleware {
 
     /// A body may have this many chunks, and one more for each ``minimumAverageLength`` bytes. The number is limited
     /// because even a short chunk costs time.
-    private static let maximumChunks = 2000
+    private static let chunkAllowance = 2000
     private static let minimumAverageLength = 128
 
     private static let unsupported = Problem(

@@ -1,8 +1,9 @@
 import HTTPTypes
 import Hummingbird
 
-/// Adds the CORS headers. Scripts of the sites in `ALLOWED_ORIGINS` may read all answers. Scripts of applications may
-/// read some answers, and scripts of all sites may read a few public documents (see ``ApplicationCORS``).
+/// Adds the CORS headers. Scripts of the sites in `ALLOWED_ORIGINS` may read all answers of the router. Scripts of
+/// applications may read some answers, and scripts of all sites may read a few public documents (see
+/// ``ApplicationCORS``).
 struct CORS: RouterMiddleware {
     let allowedOrigins: Set<String>
     let applications: ApplicationCORS

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Hummingbird
 
-/// Answers the CORS preflight requests of browsers for the sites in `ALLOWED_ORIGINS` and for applications (Fetch
+/// Answers the CORS preflight requests that browsers send before the requests of scripts that ``CORS`` permits (Fetch
 /// Standard, “CORS-preflight fetch”). ``CORS`` and ``SecurityHeaders`` run outside this middleware, so they add their
 /// headers to its answers too.
 struct CORSPreflight: RouterMiddleware {
@@ -11,8 +11,8 @@ struct CORSPreflight: RouterMiddleware {
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         guard request.method == .options, request.headers[.accessControlRequestMethod] != nil,
             let origin = request.headers[.origin],
-            // At this path, a proxy asks whether it may pass a request on to an application. That request may be a
-            // preflight request. If this middleware answered it, the proxy would take the answer as permission.
+            // Below this path, a proxy repeats a request to ask whether it may pass it on to an application. If the
+            // request is a preflight request, the proxy would take an answer of this middleware as permission.
             !request.uri.path.hasPrefix(ForwardAuthRoutes.prefix)
         else { return try await next(request, context) }
         if let access = applications.access(of: request, at: context.endpointPath) {

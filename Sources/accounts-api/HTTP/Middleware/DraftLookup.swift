@@ -2,7 +2,7 @@ import Accounts
 import Hummingbird
 import Logging
 
-/// Finds the draft of the request's token. It runs after all checks that need no database.
+/// Finds the draft of the request's token. It runs after the middleware that needs no database.
 struct DraftLookup: RouterMiddleware {
     let signups: Signups
 

@@ -4,7 +4,7 @@ import Hummingbird
 
 /// Refuses a request whose `Accept` matches no representation of the route.
 struct Negotiation: RouterMiddleware {
-    /// Whether the route has a page as well as JSON.
+    /// Whether a browser may get a page or a redirect instead of JSON.
     let hasPages: Bool
 
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {

@@ -2,9 +2,9 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// Refuses a state-changing request that another site has made a browser send (OWASP Cheat Sheet on CSRF: Fetch
-/// Metadata, then the origin). Exceptions are the sites in `ALLOWED_ORIGINS`, and requests with a bearer token and no
-/// cookie. Needs the credentials that ``TokenReader`` reads.
+/// Refuses a state-changing request that another site has, or may have, made a browser send (OWASP Cheat Sheet on CSRF:
+/// Fetch Metadata, then the origin). Exceptions are the sites in `ALLOWED_ORIGINS`, and requests with a bearer token
+/// and no cookie. Needs the credentials that ``TokenReader`` reads.
 struct OriginCheck: RouterMiddleware {
     /// The origin of `PUBLIC_URL`.
     let publicOrigin: String
@@ -14,7 +14,13 @@ struct OriginCheck: RouterMiddleware {
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         let isSafe = [.get, .head, .options].contains(request.method)
         guard isSafe || permits(request.headers, context.credentials) else {
-            throw Problem(.forbiddenOrigin, "The request comes from another site. Send it from a page of this service.")
+            throw Problem(
+                .forbiddenOrigin,
+                """
+                The request comes from another site, or is a form from an unknown site. Send it from a page of this \
+                service.
+                """
+            )
         }
         return try await next(request, context)
     }

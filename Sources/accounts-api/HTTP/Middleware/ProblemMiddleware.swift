@@ -4,8 +4,8 @@ import Hummingbird
 import Logging
 
 /// Converts every error that reaches it to a problem, and answers in the language of the draft or of the client, and in
-/// the representation of the client. Some handlers answer errors themselves, such as pages that show a form again, and
-/// the handlers for applications.
+/// the representation that the client prefers. Some handlers answer errors themselves, such as pages that show a form
+/// again, and the handlers for applications.
 struct ProblemMiddleware: RouterMiddleware {
     let publicURL: String
     /// All flows. The first one also answers errors at paths that belong to no flow.

@@ -16,6 +16,6 @@ struct Patience: Sendable {
     /// The time for any request. It begins at the end of the header, and does not count the time in which the body
     /// arrives.
     var request = Duration.seconds(8)
-    /// The time that the database has to answer the health check `/health/ready`.
+    /// The time for the answer of the database during the health check `/health/ready`.
     var readiness = Duration.milliseconds(900)
 }

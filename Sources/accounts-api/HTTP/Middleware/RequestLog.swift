@@ -6,10 +6,11 @@ import Logging
 /// Gives every request an id, writes its log line, and records its metrics. At the level debug, a second line says what
 /// the service has done for the request.
 ///
-/// The line of a refused request names the problem and the step. If the request may be a part of abuse, the line also
-/// has the kind of the ``SecurityEvent`` and pseudonyms of the client's network and of its site, which is the IPv4
-/// address or the /48 of IPv6. Its level is then notice instead of info. There is no additional line, so refused
-/// requests do not fill the disk faster than others. Health checks that succeed are logged at the level debug only.
+/// If a problem or an OAuth error answers the request, the line names it, and the step. If the request may be a part of
+/// abuse, the line also has the kind of the ``SecurityEvent`` and pseudonyms of the client's network and of its site,
+/// which is the IPv4 address or the /48 of IPv6. Its level is then notice instead of info. There is no additional line,
+/// so refused requests do not fill the disk faster than others. Health checks that succeed are logged at the level
+/// debug only.
 struct RequestLog: RouterMiddleware {
     let signups: Signups
     let proxies: Proxies

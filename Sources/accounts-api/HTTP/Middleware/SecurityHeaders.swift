@@ -45,7 +45,8 @@ struct SecurityHeaders: RouterMiddleware {
         HTTPField(name: .contentSecurityPolicy, value: contentPolicy),
     ]
 
-    /// The request headers that an answer may depend on.
+    /// The request headers that an answer may depend on, without `Authorization`, which `Vary` need not name (RFC 9110,
+    /// §12.5.5).
     private static let vary = "Accept, Accept-Language, Cookie, Origin, Sec-Fetch-Site"
 
     /// The policy of every answer that is not a page: the browser loads and runs nothing.
