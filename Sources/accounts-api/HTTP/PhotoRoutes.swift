@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The handlers of image fields. Each image field has its own path.
+/// The handlers of the image fields of a draft. Each image field has its own path.
 struct PhotoRoutes: Sendable {
     let signups: Signups
     let uploads: Uploads

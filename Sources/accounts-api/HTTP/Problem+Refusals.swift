@@ -10,7 +10,7 @@ extension Problem {
     /// The codes of the refusals, such as `code_expired`.
     var refusalCodes: [String] { refusals.compactMap { $0["code"]?.string } }
 
-    /// The messages of the refused fields.
+    /// The first message of each refused field.
     var messagesByField: [String: String] {
         Dictionary(
             refusals.map { ($0["field"]?.string ?? "", $0["message"]?.string ?? "") },

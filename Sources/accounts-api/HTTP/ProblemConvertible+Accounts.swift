@@ -4,7 +4,7 @@ import Hummingbird
 import Logging
 
 // The problems for the errors of the library. No switch has a `default`, so the compiler requires a decision for each
-// new case. An error that only wraps another error becomes the problem of the wrapped error.
+// new case. A case that only wraps another error becomes the problem of that error.
 
 extension DatabaseError: ProblemConvertible {
     func problem(in context: ProblemContext) -> Problem? {
@@ -27,7 +27,7 @@ extension DatabaseError: ProblemConvertible {
         logger.warning("database overloaded", metadata: ["reason": "\(self)"])
         return Problem(
             .unavailable,
-            "The database is overloaded. Try again in a moment.",
+            "The database cannot process the request at the moment. Try again in a moment.",
             headers: [.retryAfter: "2"]
         )
     }
@@ -45,8 +45,8 @@ extension HashingError: ProblemConvertible {
 }
 
 extension HashingError {
-    /// Logs that no key has the pepper of a password, and returns a temporary problem: another server, or this one
-    /// after its key ring is repaired, can verify the password.
+    /// Logs that no key has the pepper of a password hash, and returns a temporary problem: another server, or this one
+    /// after its key ring is repaired, may be able to verify the password.
     private func unknownPepper(_ logger: Logger) -> Problem {
         logger.error("no key in the key ring has the pepper of a password hash")
         return .keysMissing
@@ -163,7 +163,9 @@ extension CommitError: ProblemConvertible {
         case .identifierTaken(let field):
             Problem(
                 .identifierTaken,
-                "Another account has the same value. Choose another value; the other answers are kept.",
+                """
+                Another account has the value of the field in "field". Choose another value; the other answers are kept.
+                """,
                 [.init("field", .string(field.rawValue))]
             )
         case .stale(let current): context.stale(current)
@@ -214,7 +216,7 @@ extension RedeemError: ProblemConvertible {
 
 extension ProblemContext {
     /// Logs that no key decrypts the value, and returns a temporary problem, so that the client keeps its token:
-    /// another server, or this one after its key ring is repaired, can decrypt the value.
+    /// another server, or this one after its key ring is repaired, may be able to decrypt the value.
     func unreadable(_ value: Unreadable) -> Problem {
         switch value {
         case .draft(let id):
@@ -253,12 +255,12 @@ extension Problem {
 
     static let unknownStep = Problem(
         .unknownStep,
-        "The flow has no step with this name. The draft lists its steps."
+        "There is no step with this name here. The draft lists its steps, and GET /signup/schema those of the sign-up."
     )
 
     static let noImageField = Problem(
         .notFound,
-        "The step has no image field with this name. GET /signup/schema lists the fields."
+        "There is no image field with this name here. GET /signup/schema lists the fields."
     )
 
     static func draftExpired(_ ending: Termination, in flow: FlowPurpose) -> Problem {
@@ -336,7 +338,7 @@ extension Problem {
     static func busy(_ error: WorkRejection, _ detail: String) -> Problem {
         switch error {
         case .busy(let wait): Problem(.busy, detail, headers: [.retryAfter: "\(wait.seconds + 1)"])
-        case .stopped: Problem(.busy, detail, headers: [.retryAfter: "1"])
+        case .stopped: Problem(.busy, "The server is stopping. Try again in a moment.", headers: [.retryAfter: "1"])
         case .cancelled: .cancelled
         }
     }
