@@ -3,10 +3,10 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// Watches one connection. Closes it if a request takes too long to arrive, if the client takes too long to read an
-/// answer, and after the answer to the last request. Refuses requests without a valid `Host`, and with a transfer coding
-/// other than `chunked`. The HTTP server itself answers some requests before they reach the router;
-/// this handler replaces those answers by problems.
+/// Watches one connection. Closes it if the client has too many connections, if a request takes too long to arrive, if
+/// the client takes too long to read an answer, and after the answer to the last request. Refuses requests without a
+/// valid `Host` (see `hasValidHost`), and with a transfer coding other than `chunked`. The HTTP server itself answers
+/// some requests before they reach the router; this handler replaces those answers by problems.
 ///
 /// It is the first handler after the HTTP parser, because later handlers see neither the HTTP version of a request nor
 /// each of several `Host` fields.
@@ -23,10 +23,11 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private let clients: ClientConnections
     private let shutdown: ShutdownSignal
     private let refusal: Refusal
-    /// The address for which ``ClientConnections`` counts this connection; nil if the connection is not counted.
+    /// The address for which ``ClientConnections`` has permitted this connection; nil if it has not, or if the peer has
+    /// no IP address.
     private var client: IPAddress?
     private var deadline: Scheduled<Void>?
-    /// True while a request arrives: from the end of its header to the end of its body.
+    /// True from the end of a request's header to the end of its body.
     private var isReading = false
     /// True while an answer is written: from its header to its end.
     private var isAnswering = false
@@ -36,7 +37,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var hasLastRequest = false
     /// The method of the request that this handler refused; nil if there is none. That request is the last one of the
     /// connection, and does not reach the router.
-    private var refused: HTTPMethod?
+    private var refusedMethod: HTTPMethod?
     /// The problem that replaces an answer of the HTTP server itself.
     private var problem = Problem(.malformedRequest, "The request is malformed.")
     /// True if this handler closes the connection after the current answer.
@@ -77,7 +78,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         if ignoresInput { return }
         switch unwrapInboundIn(data) {
         case .head where hasLastRequest || isClosing || unanswered > 0 && shutdown.isUnderWay:
-            // An earlier request is the last one, or the answer to it will have `Connection: close`.
+            // An earlier request is the last one, or this handler closes the connection after the answer to it.
             ignoresInput = true
         case .head(let head):
             isReading = true
@@ -100,7 +101,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
         hasLastRequest = !head.isKeepAlive || head.headers.contains(name: "Upgrade") || head.method == .CONNECT
         if let mistake = Self.mistake(in: head) {
             hasLastRequest = true
-            refused = head.method
+            refusedMethod = head.method
             problem = Problem(.malformedRequest, mistake)
             // The HTTP server answers every error of the parser with 400. The method `write` replaces that answer.
             return context.fireErrorCaught(HTTPParserError.invalidHeaderToken)
@@ -155,8 +156,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
             let answer = refusal(problem)
             // After an error of the parser, the HTTP server closes the connection, because the end of the request is
             // unknown. If this handler has refused the request, it closes the connection when the request has ended.
-            isClosing = refused != nil
-            let hasBody = refused != .HEAD
+            isClosing = refusedMethod != nil
+            let hasBody = refusedMethod != .HEAD
             isAnswering = true
             awaitNext(context)
             context.write(wrapOutboundOut(.head(answer.head)), promise: hasBody ? nil : promise)
@@ -172,7 +173,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
             unanswered = max(0, unanswered - 1)
             isAnswering = false
             awaitNext(context)
-            // Closing the connection while the client is still sending would lose the answer.
+            // Closing the connection while the client is still sending could lose the answer.
             if isClosing || ignoresInput && unanswered == 0, !isReading { return close(after: data, promise, context) }
             context.write(data, promise: promise)
             if isDraining { context.read() }
@@ -181,10 +182,10 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     /// True if no other handler reads the rest of the body. This handler reads and drops it, because a client that is
     /// still sending may not see the answer yet.
-    private var isDraining: Bool { isReading && (refused != nil || isClosing && unanswered == 0) }
+    private var isDraining: Bool { isReading && (refusedMethod != nil || isClosing && unanswered == 0) }
 
-    /// Starts the deadline of what comes next, if no body is arriving: of the end of the answer that is written, or of
-    /// the next header. While the server works on a request, there is no deadline.
+    /// Unless a body is arriving, sets the deadline for the end of the answer that is being written or, if there is
+    /// none, for the end of the next header. Sets no deadline while the server works on a request.
     private func awaitNext(_ context: ChannelHandlerContext) {
         if isReading { return }
         if isAnswering {

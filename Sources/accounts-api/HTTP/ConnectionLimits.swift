@@ -1,7 +1,7 @@
 import NIOCore
 
-/// The limits of connections, and of the size and arrival time of requests. The values are chosen by judgement, so
-/// they can be changed.
+/// The limits on connections, on the headers of requests, and on the time for receiving requests and sending answers.
+/// The values are chosen by judgement, so they can be changed.
 struct ConnectionLimits: Sendable {
     /// The maximum size in bytes of all header fields of a request together, and of each one.
     var headerBytes = 16_384

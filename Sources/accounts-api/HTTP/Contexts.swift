@@ -6,15 +6,16 @@ import Synchronization
 /// The rest of the middleware chain with the handler, to which a middleware passes the request.
 typealias Next = @concurrent (Request, RequestScope) async throws -> Response
 
-/// The context of every request. Each middleware stores in it what it finds out about the request (``Findings``).
+/// The context of every request to the public listener. Each middleware stores in it what it finds out about the
+/// request (``Findings``).
 ///
 /// Swift copies the context into the frame of each middleware, and keeps the memory of these frames as long as the
 /// connection. So the findings are behind a reference, and are copied when a middleware changes them.
 @dynamicMemberLookup
 struct RequestScope: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// The draft, the step and the refusal of the request, for outer middleware. Outer middleware has a copy of this
-    /// context, so it does not see later changes of the other properties.
+    /// The draft and the step of the request, and the problem that answers it, for outer middleware. Outer middleware
+    /// has a copy of this context, so it does not see later changes of the other properties.
     let subject = Subject()
     private var storage: Storage
 
@@ -43,8 +44,8 @@ struct RequestScope: RequestContext {
         var field: Field?
     }
 
-    /// The findings in memory of their own. Only ``RequestScope`` uses it, and changes it only if no copy of the context
-    /// shares it.
+    /// The findings in memory of their own. Only ``RequestScope`` uses it, and changes it only if no copy of the
+    /// context shares it.
     private final class Storage: Sendable {
         nonisolated(unsafe) var findings: Findings
 
@@ -69,8 +70,8 @@ struct RequestScope: RequestContext {
     }
 }
 
-/// Passes the draft, the step and a refusal to outer middleware. Each inner middleware gets a copy of the context, but
-/// all copies share this object.
+/// Passes the draft, the step and the problem to outer middleware. Each inner middleware gets a copy of the context,
+/// but all copies share this object.
 final class Subject: Sendable {
     struct Description {
         let id: ID<Draft>
@@ -117,7 +118,7 @@ final class Subject: Sendable {
     }
 }
 
-/// The context of a request for a draft. A request without a draft never reaches a handler with this context.
+/// The context of a request about a draft. A request without a draft never reaches a handler with this context.
 struct DraftContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let draft: Draft
@@ -143,14 +144,14 @@ struct DraftContext: ChildRequestContext {
     }
 }
 
-/// The context of a request for one step of the draft.
+/// The context of a request about one step of the draft.
 struct StepContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let draft: Draft
     let representation: Representation
     let step: Step
     let network: Network
-    /// The body; empty if there is none.
+    /// The answers in the body; empty if there is no body, or if it is not read yet.
     var answers: Answers
     /// A form with files, whose body is not read yet; nil if the body is of another type.
     let formWithFiles: FormWithFiles?
@@ -171,7 +172,7 @@ struct StepContext: ChildRequestContext {
     }
 }
 
-/// The context of a request for one image field of a step.
+/// The context of a request about one image field of a step.
 struct FieldContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let draft: Draft

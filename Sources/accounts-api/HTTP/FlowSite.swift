@@ -62,7 +62,8 @@ extension FlowPurpose {
         }
     }
 
-    /// The path of the page that a browser gets after the commit.
+    /// The path and query of the page that a browser gets after the commit, unless a recovery leads back to an
+    /// application or to a page behind a proxy.
     var pathAfterCommit: String {
         switch self {
         case .signup: path

@@ -2,7 +2,7 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// The language that a person, or the link to the first page, has chosen for the pages.
+/// Finds the language that is chosen for the pages: in the query of a link, or in the cookie that keeps the choice.
 struct LanguageChoice: Sendable {
     /// The languages of the flow.
     let languages: [Language]
@@ -19,8 +19,8 @@ struct LanguageChoice: Sendable {
     /// The cookie of the choice, with a language tag such as `ko`. The browser deletes the cookie when it closes.
     static func cookie(isSecure: Bool) -> TokenCookie { TokenCookie("locale", isSecure: isSecure) }
 
-    /// The parameters of a query that choose the language. `ui_locales` is the name in OpenID Connect; its value has
-    /// several tags, the best first.
+    /// The parameters of a query that choose the language. `ui_locales` is the name in OpenID Connect. The value may
+    /// have several tags, the best first.
     static let parameters: Set<String> = ["locale", "ui_locales"]
 
     /// The first language of the flow that the query of a GET or HEAD request names, among the first 32 tags of each
@@ -52,8 +52,8 @@ struct LanguageRoutes: Sendable {
     /// it.
     static let path = "/sign-in/language"
 
-    /// Keeps the language for the pages of this browser, and for the draft on whose page it was chosen. Returns to that
-    /// page.
+    /// Stores the chosen language in a cookie and, if the page belongs to a flow, in the browser's draft of this flow.
+    /// Redirects to the page. An unknown language changes nothing.
     @Sendable func choose(_ request: Request, _ context: RequestScope) async throws -> Response {
         let page = context.answers["page"]?.json?.string.flatMap { PageAddress($0) }
         let target = page?.text ?? sites[0].purpose.path

@@ -68,7 +68,8 @@ struct OpenAPI {
         return paths.map { .init($0.path, .object($0.operations)) }
     }
 
-    /// The steps that support the act, or their image fields if the act is about one.
+    /// The steps that support the act, or their image fields if the act is about one. If the act is about no step, one
+    /// element without a step.
     private func targets(of operation: Operation) -> [(Step?, Field?)] {
         guard operation.needsStep else { return [(nil, nil)] }
         let steps = operation.steps(of: site(of: operation).signups.flow).filter { $0.supports(operation.act) }
@@ -204,7 +205,7 @@ struct OpenAPI {
 }
 
 extension Step {
-    /// False for a resend in a step without a mailed code; true for all other acts.
+    /// False for a resend in a step without a mailed code, otherwise true.
     fileprivate func supports(_ act: Operation.Act) -> Bool {
         switch act {
         case .resend: fields.contains { $0.kind.provedField != nil }

@@ -6,7 +6,7 @@ import Hummingbird
 /// table of operations.
 struct Operation: Sendable {
     let method: HTTPRequest.Method
-    /// The path; `:step` stands for the name of any step of the flow, and `:field` for any image field of that step.
+    /// The path; `:step` stands for the name of any of ``steps(of:)``, and `:field` for any image field of that step.
     let path: String
     let act: Act
     /// The kind of body for each status that is not a problem.
@@ -23,7 +23,7 @@ struct Operation: Sendable {
         let summary: String
         let query: [QueryParameter]
         let body: Body
-        /// The problems of this act, in addition to those of every request.
+        /// The problems of this act, in addition to those that ``Operation/problems`` finds out itself.
         let problems: [Problem.Slug]
         /// Whether the act reads or writes encrypted data, although it needs neither a draft nor a session.
         let needsKeys: Bool
@@ -90,7 +90,7 @@ struct Operation: Sendable {
         case none
         /// An object with the schema of this name.
         case members(String, isRequired: Bool = true, secretMembers: Set<String> = [])
-        /// `answers`: values for all required fields of a step. `someAnswers`: values for any fields of a step.
+        /// `answers`: the answers to a whole step. `someAnswers`: values for any fields of a step.
         case answers, someAnswers
         /// New values for a step that people may change in their account.
         case edits
@@ -99,7 +99,8 @@ struct Operation: Sendable {
         case image
     }
 
-    /// The function that answers a request. The cases differ in the context that it needs.
+    /// The function that answers a request. The cases differ in the context that it gets, in the checks that run before
+    /// it, and in the answer to a browser.
     enum Handler: Sendable {
         /// Needs no draft. It makes the whole response itself, for programs and for browsers.
         case plain(@Sendable (Request, RequestScope) async throws -> Response)
@@ -134,7 +135,8 @@ struct Operation: Sendable {
         self.handler = handler
     }
 
-    /// The parameters in the query. A change of the address has no first page, which reads most of those of ``Act/show``.
+    /// The parameters in the query. Most of those of ``Act/show`` are for the first page of a flow. A change of the
+    /// address has no such page.
     var query: [QueryParameter] {
         act == .show && flow == .emailChange ? ["locale", "ui_locales"] : act.query
     }
@@ -149,7 +151,7 @@ struct Operation: Sendable {
         }
     }
     var needsSession: Bool { if case .session = handler { true } else { false } }
-    /// Whether the token of the request belongs to a session, not to a draft.
+    /// Whether the token of the request belongs to a session or a sign-in, not to a draft.
     var readsSession: Bool {
         switch handler {
         case .application, .signIn, .signInPage, .session: true
@@ -173,7 +175,7 @@ struct Operation: Sendable {
         case .field: act == .removePhotoForm
         }
     }
-    /// Whether a browser may be redirected to another page.
+    /// Whether a browser may be redirected to another page without a 303 in ``responses``.
     var redirects: Bool {
         hasPages && act != .listProblems && act != .showProblem && responses[.seeOther] == nil
     }
