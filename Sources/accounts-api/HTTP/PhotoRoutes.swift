@@ -44,7 +44,8 @@ struct PhotoRoutes: Sendable {
             of: context.draft,
             at: request.expectedRevision(of: context.draft)
         )
-        if context.representation == .page { return Pages.seeOther(context.step.href) }
+        // Only the form of a page sends a POST.
+        if request.method == .post, context.representation == .page { return Pages.seeOther(context.step.href) }
         return Answer(status: .noContent).tagged(draft).response
     }
 }
