@@ -20,7 +20,7 @@ struct ProblemContext {
     let logger: Logger
     let representations: Representations
 
-    /// The flow of the request.
+    /// The flow to which the path of the request belongs; the sign-up if it belongs to no flow.
     var flow: Flow { representations.signups.flow }
 
     /// The problem for any error. An internal error is logged here, and the answer does not contain its cause.
@@ -41,7 +41,8 @@ struct ProblemContext {
         }
     }
 
-    /// The problem with the current draft, for a client that has an older revision.
+    /// The problem of a request whose `If-Match` requires another revision than that of the draft. It contains the
+    /// current draft.
     func stale(_ current: Draft) -> Problem {
         Problem(
             .staleRevision,

@@ -5,7 +5,7 @@ struct QRCode {
     /// True for dark modules, row by row. There are as many rows as columns.
     private let rows: [[Bool]]
 
-    /// Returns nil if the text is longer than a QR code can hold, about 2,300 bytes.
+    /// Returns nil if the text is empty, or longer than a QR code can hold, about 2,300 bytes.
     init?(_ text: String) {
         let bytes = Array(text.utf8)
         // Level M tolerates the loss of 15 % of the modules; version 0 selects the smallest size that fits.
@@ -17,7 +17,7 @@ struct QRCode {
         }
     }
 
-    /// The code as SVG, one unit per module. It includes the light margin of four modules that readers need on any
+    /// The code as SVG, one unit per module. It includes the light margin of four modules that scanners need on any
     /// background.
     var svg: String {
         let size = rows.count + 8

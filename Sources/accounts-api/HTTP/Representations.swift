@@ -1,7 +1,8 @@
 import Accounts
 import Foundation
 
-/// The bodies that clients see. A new table column does not appear in them by itself.
+/// Drafts, steps, accounts and the flow as clients see them, in JSON. A new table column does not appear there by
+/// itself.
 struct Representations: Sendable {
     let signups: Signups
 
@@ -49,7 +50,8 @@ struct Representations: Sendable {
 
     /// One step, with everything that a client needs to show its form.
     ///
-    /// - Parameter enrolment: the authenticator app that the step sets up; nil if it sets up none.
+    /// - Parameter enrolment: the data to set up an authenticator app; nil if the step asks for no app, or if the draft
+    ///   already has one.
     func step(_ step: Step, of draft: Draft, _ enrolment: Enrolment? = nil) -> JSON {
         let progress = signups.progress(of: draft)
         let description = description(in: draft.language)
@@ -75,7 +77,9 @@ struct Representations: Sendable {
         return .object(members + [.init("server_time", .string(draft.now.timestamp))])
     }
 
-    /// One step of an account, with the values that can be changed.
+    /// One step whose values people can change in their account.
+    ///
+    /// - Parameter draft: a draft with the values of the account, which is not stored.
     func accountStep(_ step: Step, of draft: Draft) -> JSON {
         let description = description(in: draft.language)
         let fields = step.fields.map { field -> JSON in

@@ -4,7 +4,7 @@ import Accounts
 struct ResumeRequest {
     let isBearer: Bool
     let link: Token<Draft>
-    /// A random text that the client has chosen. If the answer is lost, the client can repeat the request with the same
+    /// A random text that identifies the client. If the answer is lost, the client can repeat the request with the same
     /// text. Nil if the body has no such text.
     let opening: LinkOpening?
 

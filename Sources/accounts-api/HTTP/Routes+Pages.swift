@@ -49,7 +49,8 @@ extension FlowSite {
         }
     }
 
-    /// Answers a request about a draft. If a commit is refused, the person sees the review again.
+    /// Answers a request about a draft. If a commit fails with a problem that the person can solve on the review, they
+    /// see the review again.
     func page(
         _ act: Operation.Act,
         _ request: Request,
@@ -58,18 +59,18 @@ extension FlowSite {
     ) async throws -> Response {
         let (draft, language) = (context.draft, context.language)
         if act == .show, purpose != .emailChange, let url = pages.returnURL(in: request) {
-            let isOver = draft.account != nil
-            if isOver || draft.values.returnURL != url {
+            let isCommitted = draft.account != nil
+            if isCommitted || draft.values.returnURL != url {
                 // A committed draft keeps its destination, so its last page may lead elsewhere. The first page starts
                 // another draft, which leads to the URL.
                 let page =
-                    isOver
+                    isCommitted
                     ? pages.first(request, notice: nil, in: language)
                     : pages.continuation(returningTo: url, in: language)
                 return pages.response(page, in: language)
             }
         }
-        // The commit deletes the recovery codes, so the person must confirm first that they are saved.
+        // The commit deletes the text of new recovery codes, so the person must first confirm that they have saved it.
         if [.show, .review, .commit].contains(act), draft.account == nil,
             let step = signups.flow.steps.first(where: { !draft.unsavedRecoveryCodes(at: $0).isEmpty })
         {
@@ -78,8 +79,8 @@ extension FlowSite {
         do {
             var answer = try await handle(request, context)
             // If the browser has no session of the account, another person may use it by now. That person must not see
-            // the account. If the flow starts a session at the commit, that session has ended, so the browser gets the
-            // first page.
+            // the account. If the flow starts a session at the commit, the browser has lost that session, for example
+            // by a sign-out, so it gets the first page.
             if act == .show, let account = draft.account, await !isSignedIn(request, as: account) {
                 if purpose == .signup, signups.flow.signIn.startsSessionAtCommit {
                     return pages.response(pages.first(request, notice: nil, in: language), in: language)
@@ -96,7 +97,7 @@ extension FlowSite {
         }
     }
 
-    /// Whether the request has the cookie of a live session of the account.
+    /// Whether the request has the cookie of a live session of the account. False also if the session cannot be read.
     private func isSignedIn(_ request: Request, as account: ID<Account>) async -> Bool {
         guard let sessions,
             let token = sessionCookies.session.values(in: request.headers).first.flatMap({ Token<AccountSession>($0) }),
@@ -105,8 +106,9 @@ extension FlowSite {
         return session.account.id == account
     }
 
-    /// Answers a request about a step. If the answers are refused, the person sees the step again, with the answers
-    /// that they typed.
+    /// Answers a request about a step. If it fails with a problem that the person can solve at the step, they see the
+    /// step again, with the answers that they typed, except passwords and codes. If a form with files was not read, for
+    /// example because it is too large, they see the stored values instead.
     func page(
         _ act: Operation.Act,
         _ request: Request,

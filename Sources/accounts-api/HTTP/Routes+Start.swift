@@ -2,16 +2,16 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// The form of the first step, before it starts a draft.
+/// The body of the form that starts a draft: that of the first step, as the first page shows it.
 struct FirstFormBody {
-    /// The control that marks such a form. No field can have this name, because it has a dot.
+    /// The name of the hidden control that marks such a form. No field can have this name, because it has a dot.
     static let formName: FieldName = "start.form"
     /// The names of the members for ``start``. All other members of the form, except ``formName``, are answers.
     static let startNames: Set<FieldName> = ["locale", "request", FieldName(ReturnTarget.name)]
 
     let form: FirstForm
     let start: StartRequest
-    /// The answers to the step.
+    /// The answers to the first step.
     let answers: Answers
 
     /// Returns nil if the body has no text in ``formName``. Throws if ``StartRequest`` refuses a member.

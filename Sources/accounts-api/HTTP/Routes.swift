@@ -305,18 +305,19 @@ extension Routes {
         }
     }
 
-    /// Answers all other methods at the path with 405. If a browser sends GET or HEAD to a path that only takes forms,
-    /// for example because a phone restores its tabs, redirects the browser to the nearest page above the path instead.
+    /// Answers all other methods at the path with 405. If GET and HEAD are among them, redirects a browser that sends
+    /// one of them to the nearest page above the path instead. A phone sends GET when it restores a tab that shows the
+    /// answer to a form.
     ///
-    /// - Parameter pages: the paths of all pages.
+    /// - Parameter pagePaths: the paths of all pages.
     private func refuseOtherMethods(
         than methods: [HTTPRequest.Method],
         at path: String,
-        below pages: Set<String>,
+        below pagePaths: Set<String>,
         on router: Router<RequestScope>
     ) {
         let parents = sequence(first: path) { String($0[..<($0.lastIndex(of: "/") ?? $0.startIndex)]) }.prefix(8)
-        let depth = Array(parents).firstIndex(where: pages.contains)
+        let depth = Array(parents).firstIndex(where: pagePaths.contains)
         let all: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options, .trace, .connect]
         let allow = methods.map(\.rawValue).joined(separator: ", ")
         for method in all where !methods.contains(method) {

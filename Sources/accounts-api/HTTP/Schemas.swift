@@ -1,7 +1,7 @@
 import Accounts
 
-/// The schemas of the bodies in JSON Schema (2020-12), the default dialect of OpenAPI 3.1. Most schemas of responses
-/// describe what ``Representations`` makes.
+/// The schemas of the bodies of requests and responses, in JSON Schema 2020-12, which OpenAPI 3.1 extends. Those of
+/// drafts, steps, accounts and the flow describe what ``Representations`` makes.
 struct Schemas {
     let flow: Flow
 
@@ -137,8 +137,8 @@ struct Schemas {
             ],
             optional: [
                 "next": Self.reference("Next"), "progress": Self.object(["done": Self.count, "total": Self.count]),
-                "missing": Self.names, "steps": Self.list(of: Self.reference("StepSummary")),
-                "values": values(at: .draft), "cleared": Self.names, "recovery_codes": Self.names,
+                "missing": Self.strings, "steps": Self.list(of: Self.reference("StepSummary")),
+                "values": values(at: .draft), "cleared": Self.strings, "recovery_codes": Self.strings,
                 "account": Self.reference("Account"),
                 "continue": Self.continuation,
                 "token": Self.string,
@@ -162,7 +162,7 @@ struct Schemas {
 
     private var review: JSON {
         Self.object([
-            "state": ["enum": ["open", "ready"]], "values": values(at: .review), "missing": Self.names,
+            "state": ["enum": ["open", "ready"]], "values": values(at: .review), "missing": Self.strings,
             "steps": Self.list(of: Self.reference("StepSummary")),
         ])
     }
@@ -187,7 +187,7 @@ struct Schemas {
     private var flowSchema: JSON {
         let step = Self.object(.object(Self.stepMembers + [.init("fields", Self.list(of: Self.reference("Field")))]))
         return Self.object([
-            "flow": Self.string, "service": Self.string, "language": Self.string, "languages": Self.names,
+            "flow": Self.string, "service": Self.string, "language": Self.string, "languages": Self.strings,
             "steps": Self.list(of: step),
         ])
     }
@@ -216,7 +216,7 @@ struct Schemas {
             "request_id": string,
         ],
         optional: [
-            "errors": errors, "missing": names, "next": reference("Next"), "draft": reference("Draft"),
+            "errors": errors, "missing": strings, "next": reference("Next"), "draft": reference("Draft"),
             "field": string, "reason": string, "restart": object(["method": string, "href": string]),
             "message": string,
         ]
@@ -230,13 +230,14 @@ struct Schemas {
     private static let problemType = object(
         [
             "slug": ["enum": .array(ProblemKind.allCases.map { .string($0.rawValue) })], "href": string,
-            "status": count, "title": string, "meaning": string, "remedy": string, "members": names, "headers": names,
+            "status": count, "title": string, "meaning": string, "remedy": string, "members": strings,
+            "headers": strings,
         ],
         optional: ["codes": list(of: reference("FieldCode"))]
     )
 
     private static let fieldCode = object([
-        "code": fieldCodes, "meaning": string, "remedy": string, "params": names,
+        "code": fieldCodes, "meaning": string, "remedy": string, "params": strings,
     ])
 
     private static let fieldCodes: JSON = ["enum": .array(Refusal.Code.allCases.map { .string($0.rawValue) })]
@@ -249,16 +250,18 @@ struct Schemas {
     static let bool: JSON = ["type": "boolean"]
     static let count: JSON = ["type": "integer", "minimum": 0]
     static let instant: JSON = ["type": "string", "format": "date-time"]
-    static let names = list(of: string)
+    static let strings = list(of: string)
     private static let state: JSON = ["enum": .array(StepState.allCases.map { .string($0.rawValue) })]
 
     static func list(of item: JSON) -> JSON { ["type": "array", "items": item] }
 
     /// An object with exactly these members; all of them are required, except the optional ones.
+    ///
+    /// - Parameter rest: further required members, which follow the optional ones.
     static func object(_ members: JSON, optional: JSON = [:], then rest: JSON = [:]) -> JSON {
         guard case .object(let first) = members, case .object(let others) = optional, case .object(let last) = rest
         else {
-            preconditionFailure("members are an object")
+            preconditionFailure("the members of a schema must be an object")
         }
         return [
             "type": "object", "properties": .object(first + others + last),

@@ -11,7 +11,8 @@ struct SecurityEvent: Sendable {
         case codeExhausted = "code_exhausted"
         case passwordWrong = "password_wrong"
         case signInFailed = "sign_in_failed"
-        /// The caller is not the application that it names: its secret is wrong, or there is no such application.
+        /// The caller has not authenticated as an application, for example because its secret is wrong or missing, or
+        /// because there is no such application.
         case applicationRefused = "application_refused"
     }
 
@@ -19,7 +20,7 @@ struct SecurityEvent: Sendable {
     /// The name of the rate limit that refused the request; nil if there is none.
     let limit: String?
 
-    /// Returns nil for a problem that people cause in ordinary use.
+    /// Returns nil for a problem that is no sign of abuse.
     init?(_ problem: Problem) {
         switch problem.slug {
         case .forbiddenOrigin, .rateLimited, .busy, .unavailable: kind = .refused

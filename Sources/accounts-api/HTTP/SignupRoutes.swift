@@ -69,8 +69,8 @@ struct SignupRoutes: Sendable {
     }
 
     @Sendable func show(_ request: Request, _ context: DraftContext) async throws -> Answer {
-        // A recovery or a change of the address does not show its account. Only the token of a session shows an account
-        // that existed before the draft.
+        // A recovery or a change of the address does not show its account here: the account is older than the draft, so
+        // reading it needs the token of a session.
         guard let id = context.draft.account, site.purpose == .signup else {
             return representations.answer(context.draft)
         }
@@ -82,8 +82,9 @@ struct SignupRoutes: Sendable {
 
     @Sendable func cancel(_ request: Request, _ context: DraftContext) async throws -> Answer {
         try await signups.cancel(context.draft, at: request.expectedRevision(of: context.draft))
-        // Pages have `no-store`, but browsers keep some of them in memory for the back button. The browser's storage
-        // may contain typed answers. Other cookies are not cleared, because one of them may belong to a session.
+        // Clears the cache, because browsers keep some pages in memory for the back button in spite of `no-store`, and
+        // the storage, because it may contain typed answers. Does not clear `"cookies"`, because one of them may belong
+        // to a session.
         return Answer(
             status: .noContent,
             headers: [.setCookie: cookie.clear.value, .clearSiteData: "\"cache\", \"storage\""]
@@ -247,7 +248,7 @@ extension SignupRoutes {
 extension Operation.Act {
     static let start = Self(
         "start",
-        "Starts a sign-up, or continues the open one of the token",
+        "Starts a draft, or continues the open draft of the token",
         query: ["request", "return_to"],
         body: .members("Start", isRequired: false),
         problems: [.validationFailed, .rateLimited],
@@ -256,25 +257,25 @@ extension Operation.Act {
 
     static let show = Self(
         "show",
-        "Returns the state of the sign-up, with the account after the commit",
+        "Returns the draft; after the commit of a sign-up, with the account",
         query: ["request", "return_to", "login_hint", "email", "locale", "ui_locales"]
     )
 
     static let cancel = Self(
         "cancel",
-        "Cancels the sign-up and deletes its values immediately",
+        "Cancels the draft and deletes its values immediately",
         problems: [.alreadyCommitted, .staleRevision]
     )
 
     static let askToCancel = Self(
         "askToCancel",
-        "Shows a page that asks whether to cancel the sign-up; changes nothing",
+        "Returns the draft; browsers get a page that asks whether to cancel it; changes nothing",
         problems: [.alreadyCommitted]
     )
 
     static let cancelForm = Self(
         "cancelForm",
-        "The same as DELETE /signup, for HTML forms",
+        "Cancels the draft, for HTML forms",
         problems: [.alreadyCommitted, .staleRevision]
     )
 
@@ -286,7 +287,7 @@ extension Operation.Act {
 
     static let commit = Self(
         "commit",
-        "Creates the account; a repeated request returns the same account",
+        "Creates the account, or changes it in a flow other than the sign-up; a repeated request changes nothing",
         problems: [.incomplete, .identifierTaken, .alreadyCommitted, .staleRevision, .rateLimited]
     )
 

@@ -36,8 +36,7 @@ struct TicketRoutes: Sendable {
             && !draft.proofs.values.contains(where: \.isProved)
     }
 
-    /// Starts a new draft for the address of the ticket. It never continues the open draft of the request's token,
-    /// because the person asks for another one.
+    /// Starts a new draft for the address of the ticket, even if the request has the token of an open draft.
     @Sendable func redeem(_ request: Request, _ context: RequestScope) async throws -> Answer {
         let body = try TicketRequest(context.answers, in: context.language, of: signups.flow.languages)
         // Throws if the draft of the request's token cannot be read or decrypted now, because the new cookie would
@@ -90,7 +89,7 @@ extension Operation.Act {
 
     static let redeem = Self(
         "redeem",
-        "Exchanges the ticket in a mail for a sign-up with its address, and mails another code",
+        "Exchanges the ticket in a mail for a new draft with its address, and mails another code",
         body: .members("Redeem"),
         problems: [.validationFailed, .rateLimited],
         needsKeys: true

@@ -15,7 +15,7 @@ struct TokenTransport {
     }
 
     /// Returns the language in the member `locale`; nil if there is no such member, or if no language fits it. Adds a
-    /// refusal if the member is not a string.
+    /// refusal if the member is neither a string nor null.
     mutating func locale(of body: Answers, among languages: [Language]) -> Language? {
         let locale = body["locale"].map { $0.json ?? false } ?? .null
         if locale != .null, locale.string == nil {

@@ -9,8 +9,8 @@ struct Uploads: Sendable {
     /// Limits the uploads of each client. A further upload is refused as `busy`, so that one client does not delay the
     /// others.
     private let all = ConcurrencyLimiter(perClient: 4)
-    /// Limits the uploads that are larger than other bodies may be, because each needs about 10 MiB of memory for an
-    /// image while it is read. A /48 of IPv6 may be one client, so it gets at most half of the slots.
+    /// Limits the uploads whose length is unknown or above ``BodyReader/maximumBytes``, because each needs about 10 MiB
+    /// of memory for an image while it is read. A /48 of IPv6 may be one client, so it gets at most half of the slots.
     private let large = ConcurrencyLimiter(8, perClient: 2, perBlock: 4)
 
     init(signups: Signups) {

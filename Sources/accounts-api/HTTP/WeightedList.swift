@@ -15,7 +15,8 @@ struct WeightedList: Sendable {
 
     var isEmpty: Bool { members.isEmpty }
 
-    /// The quality of the first name that occurs in the list; 0 if none occurs. Pass the most specific name first.
+    /// The quality of the first of these names that the list contains; 0 if it contains none of them. Pass the most
+    /// specific name first.
     func quality(of names: String...) -> Double {
         for name in names {
             if let found = members.first(where: { $0.name == name }) { return found.quality }

@@ -78,7 +78,7 @@ extension Schemas {
         ),
         .init(
             "Change",
-            object([:], optional: ["session": reference("Session"), "recovery_codes": names, "token": string])
+            object([:], optional: ["session": reference("Session"), "recovery_codes": strings, "token": string])
         ),
     ]
 
@@ -91,7 +91,7 @@ extension Schemas {
     private static let transport: JSON = ["transport": ["enum": ["cookie", "bearer"]], "device": string]
 
     private static let session = object([
-        "id": string, "state": ["const": "active"], "assurance": ["enum": ["aal1", "aal2"]], "amr": names,
+        "id": string, "state": ["const": "active"], "assurance": ["enum": ["aal1", "aal2"]], "amr": strings,
         "auth_time": instant, "created_at": instant, "expires_at": instant, "idle_expires_at": instant,
     ])
 
