@@ -17,7 +17,8 @@ struct LineLogger: LogHandler {
     }
 
     func log(event: LogEvent) {
-        // Drops the lines of Hummingbird about its start and stop, because the command `serve` logs both itself.
+        // Drops the lines of Hummingbird about its start and stop, because the command `serve` logs both itself. At the
+        // level debug, keeps them.
         if event.source == "HummingbirdCore", event.level == .info, logLevel > .debug { return }
         let own = event.metadata ?? [:]
         // Drops the id that Hummingbird adds: the records of requests have `request_id`, which clients see, too.

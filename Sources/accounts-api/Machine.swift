@@ -25,7 +25,8 @@ enum Machine {
         return limits("memory.max").compactMap(memory(allowedBy:)).reduce(memory, min)
     }
 
-    /// Returns the texts of that file in the control groups of this process. Groups without the file are left out.
+    /// Returns the texts of the files with this name in the control groups of this process. Omits groups without such a
+    /// file.
     private static func limits(_ name: String) -> [String] {
         let text = (try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8)) ?? ""
         return controlGroups(in: text).compactMap {
@@ -33,7 +34,7 @@ enum Machine {
         }
     }
 
-    /// Reads the text of `/proc/self/cgroup`. Returns the paths of the process's control group (cgroup v2) and of all
+    /// Parses the text of `/proc/self/cgroup`. Returns the paths of the process's control group (cgroup v2) and of all
     /// groups that contain it, such as `["/system.slice/api.service", "/system.slice", ""]`. In a container, the path
     /// is usually that of the root.
     static func controlGroups(in text: String) -> [String] {
