@@ -110,7 +110,10 @@ struct Schemas {
     /// The form with files, as `multipart/form-data`; empty for a step without image fields.
     private func form(of step: Step, named name: String = "Form") -> [JSON.Member] {
         guard !step.images.isEmpty else { return [] }
-        let properties = step.fields.map { JSON.Member($0.name.rawValue, $0.kind.takesFile ? [:] : Self.string) }
+        let properties = step.fields.map { field -> JSON.Member in
+            let text = step.repeatableNames.contains(field.name.rawValue) ? Self.strings : Self.string
+            return .init(field.name.rawValue, field.kind.takesFile ? [:] : text)
+        }
         return [
             .init(
                 "\(name).\(step.name)",

@@ -110,6 +110,29 @@ struct SchemaTests {
         }
     }
 
+    @Test func `a form with a file may repeat a choice of several options`() async throws {
+        let flow = """
+            flow: tea
+            version: 1
+            languages: [en]
+            steps:
+              - name: one
+                title: One
+                fields:
+                  - name: teas
+                    kind: choice
+                    choose: several
+                    label: Teas
+                    options: [{value: green, label: Green}, {value: black, label: Black}]
+                  - {name: photo, kind: image, label: Photo, required: false}
+            """
+        try await TestServer.with(flow: flow) { site in
+            let schemas = try await site.visitor().send(.get, "/openapi.json").json["components"]?["schemas"]
+            let form = schemas?["Form.one"]?["properties"]
+            #expect(form?["teas"] == ["type": "array", "items": ["type": "string"]] && form?["photo"] == [:])
+        }
+    }
+
     @Test func `the description lists the parameters of each query`() async throws {
         try await RelyingParty.with { shop in
             let paths = try await shop.site.send(.get, "/openapi.json").json["paths"]
