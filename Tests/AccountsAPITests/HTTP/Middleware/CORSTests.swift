@@ -40,7 +40,9 @@ struct CORSTests {
             let page = try await PageVisitor(site).open("/signup")
             let style = try #require(page.html.firstMatch(of: /href="(\/assets\/[^"]+\.css)"/)?.1)
             for headers: HTTPFields in [[:], [.origin: Self.allowedOrigin]] {
-                let response = try await site.send(.get, String(style), headers)
+                let response = try await site.client.execute(uri: String(style), method: .get, headers: headers) {
+                    Response($0)
+                }
                 #expect(response.headers[.cacheControl]?.hasPrefix("public") == true)
                 #expect(response.headers[.vary] == "Accept-Encoding, Origin")
                 #expect(response.headers[.accessControlAllowOrigin] == headers[.origin])
