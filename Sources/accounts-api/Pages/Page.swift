@@ -19,8 +19,9 @@ struct Page {
     /// For a page that answers a submitted form: the path and query at which a GET shows this page again. Nil if they
     /// are those of the page that contained the form.
     var address: String?
-    /// The URLs outside this service to which the answer to a form of the page may redirect. Some browsers apply
-    /// `form-action` to redirects, too, so the directive has the origins of these URLs, or the schemes of apps.
+    /// The URLs outside this service to which the answer to a form of the page may redirect. Some browsers apply the
+    /// directive `form-action` of the Content-Security-Policy to redirects, too. So it contains the origins of these
+    /// URLs, or the schemes of apps.
     var formTargets: [String] = []
 
     /// Whether the page shows something that the person cannot see again, such as a new recovery code.
@@ -29,7 +30,7 @@ struct Page {
     /// Whether the page can be shown again in another language of the flow.
     var hasLanguages: Bool { template != .problems && !isShownOnce }
 
-    /// The templates of pages. The name of the file is the raw value.
+    /// The templates of pages. The raw value is the name of the file without its extension.
     enum Template: String, CaseIterable {
         case start, step, codes, review, done, cancel, resume, ticket, message, problems, form, account, edit,
             authenticator, choice

@@ -4,7 +4,7 @@ import Hummingbird
 
 /// The parts of the request that every page depends on.
 struct PageRequest: Sendable {
-    /// The request that is being answered.
+    /// The request that is being answered; nil unless its client prefers a page to JSON.
     @TaskLocal static var current: PageRequest?
 
     /// The path and query at which a browser gets the page again. For a POST, they are those of the page with the form,
@@ -15,8 +15,9 @@ struct PageRequest: Sendable {
 
     init(_ request: Request) {
         isRead = [.get, .head].contains(request.method)
-        // The referer of a form is usually a page of this service: the origin check refuses the forms of other sites,
-        // except those in `ALLOWED_ORIGINS`. The host of the referer is dropped.
+        // The referer of a form is usually a page of this service. The origin check refuses the forms of other sites,
+        // except at the paths for applications and from the sites in `ALLOWED_ORIGINS`. The host of the referer is
+        // dropped.
         let referer = request.headers[.referer]?.split(separator: "://", maxSplits: 1).last?.drop { $0 != "/" }
         let address = isRead ? Substring(request.uri.string) : referer
         self.address = address.flatMap { PageAddress(Self.withoutLanguage($0)) }?.text

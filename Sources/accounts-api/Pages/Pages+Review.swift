@@ -26,7 +26,8 @@ extension Pages {
                 ]
             }
             // A step with a confirmed code gets no link: the person changes the address in another step, and then gets
-            // a new code. A recovery uses up its second factor, so that step gets no link either.
+            // a new code. In a recovery, the step of an accepted second factor gets no link either, because that factor
+            // is used up.
             let asksForCode = step.fields.allSatisfy { $0.kind.provedField != nil }
             let asksForGuess = asksForCode || isRecovery && step.fields.allSatisfy(\.kind.takesGuess)
             let isConfirmed = asksForGuess && summary["state"] == "complete"

@@ -32,20 +32,20 @@ extension Pages {
         return Answers([.init(field.name, .json(.string(hint.text)))])
     }
 
-    /// The page for a browser that has no sign-up, or whose sign-up has ended: the form of the first step, or a list of
-    /// the steps if ``firstStep`` is nil. Only sending the form starts a sign-up, so reading the page writes nothing.
+    /// The page for a browser without an open sign-up: the form of the first step, or a list of the steps if
+    /// ``firstStep`` is nil. Only sending the form starts a sign-up, so reading the page writes nothing.
     ///
     /// - Parameters:
     ///   - problem: why there is no sign-up, or why it could not start.
     ///   - answers: what the form is filled in with.
-    ///   - authorization: the encrypted authorization request (``AuthorizationRequest/ticket(_:)``); nil if no
-    ///     application sent the person here.
+    ///   - ticket: the encrypted authorization request (``AuthorizationRequest/ticket(_:)``); nil if no application has
+    ///     sent the person here.
     ///   - returnURL: the page behind a proxy to which the person returns after the sign-up; nil for none.
     func start(
         notice: Word? = nil,
         after problem: Problem? = nil,
         _ answers: Answers? = nil,
-        for authorization: String? = nil,
+        for ticket: String? = nil,
         returningTo returnURL: String? = nil,
         in language: Language
     ) -> Page {
@@ -53,12 +53,12 @@ extension Pages {
         let isSignup = signups.flow.purpose == .signup
         let (heading, text) = introduction(in: language)
         var members: [JSON.Member] = [
-            .init("action", .string(action(for: authorization, returningTo: returnURL))),
-            .init("request", authorization.map(JSON.string) ?? .null),
+            .init("action", .string(action(for: ticket, returningTo: returnURL))),
+            .init("request", ticket.map(JSON.string) ?? .null),
             .init("return_to", returnURL.map(JSON.string) ?? .null), .init("text", .string(text)),
             .init(
                 "sign_in",
-                .string(ReturnTarget(url: authorization.map(AuthorizePages.path) ?? returnURL).carried(by: "/sign-in"))
+                .string(ReturnTarget(url: ticket.map(AuthorizePages.path) ?? returnURL).carried(by: "/sign-in"))
             ),
         ]
         var title = heading ?? text
@@ -88,10 +88,10 @@ extension Pages {
 
     /// The URL to which the form of the first step is sent. The query repeats the hidden members `request` and
     /// `return_to`, because the service does not read the body of an upload that it refuses.
-    private func action(for authorization: String?, returningTo returnURL: String?) -> String {
+    private func action(for ticket: String?, returningTo returnURL: String?) -> String {
         let path = signups.flow.purpose.path
-        let ticket = authorization?.addingPercentEncoding(withAllowedCharacters: ReturnTarget.unreserved)
-        return ReturnTarget(url: returnURL).carried(by: ticket.map { "\(path)?request=\($0)" } ?? path)
+        let encoded = ticket?.addingPercentEncoding(withAllowedCharacters: ReturnTarget.unreserved)
+        return ReturnTarget(url: returnURL).carried(by: encoded.map { "\(path)?request=\($0)" } ?? path)
     }
 
     private func step(

@@ -3,11 +3,11 @@ import Foundation
 import HTTPTypes
 
 extension Pages {
-    /// A step as a form: its JSON, and the template for each field.
+    /// The page with the form of a step.
     ///
     /// - Parameters:
     ///   - shown: the JSON of the step.
-    ///   - problem: why the answers were refused; nil if they were not.
+    ///   - problem: the problem that the person can solve on this page, such as refused answers; nil for none.
     ///   - answers: what the form is filled in with, such as the refused answers, but never passwords or codes; nil for
     ///     the stored values.
     ///   - news: what has happened to the step.
@@ -131,7 +131,7 @@ extension Pages {
         }
     }
 
-    /// A step of the account as a form.
+    /// The page with the form of a step that people may change in their account.
     func edit(
         _ shown: JSON,
         _ step: Step,
@@ -178,7 +178,7 @@ private struct StepForm {
     let language: Language
     let assets: Assets
 
-    /// The address to which the code of this step was sent; nil if the step has no code.
+    /// The address that the code of this step proves; nil if the step has no code, or the draft has no address yet.
     var addressOfCode: String? {
         step.fields.compactMap(\.kind.provedField).first.flatMap { draft.values.address(in: $0)?.rawValue }
     }

@@ -56,8 +56,8 @@ struct Pages: Sendable {
         headers[.contentType] = "text/html; charset=utf-8"
         headers[.contentLanguage] = language.tag
         headers[.contentSecurityPolicy] = contentPolicy(nonce, page.formTargets)
-        // With no-referrer, browsers send "Origin: null" with forms (Fetch, "append a request Origin header"). The
-        // origin check refuses that.
+        // ``PageRequest`` needs the referer. With no-referrer, browsers also send "Origin: null" with forms (Fetch,
+        // "append a request Origin header"), which the origin check refuses without `Sec-Fetch-Site`.
         headers[.referrerPolicy] = "same-origin"
         return Response(
             status: page.status,
@@ -83,7 +83,8 @@ struct Pages: Sendable {
         return (request?.isRead == true ? nil : page.address) ?? request?.address ?? root
     }
 
-    /// Permits no content of other origins, and only our script.
+    /// The Content-Security-Policy of a page: no content of other origins, only the script of this service, and forms
+    /// only to this service and the targets.
     private func contentPolicy(_ nonce: String, _ formTargets: [String]) -> String {
         let targets = Set(formTargets.compactMap(Self.origin)).sorted().map { " \($0)" }.joined()
         return """
@@ -178,14 +179,14 @@ extension Pages {
 
     /// - Parameter answer: the committed sign-up.
     private func done(_ answer: JSON, in language: Language) -> Page {
-        let application = answer["continue"]
-        let goOn = language.messages.continueTo(application?["name"]?.string ?? signups.serviceName)
+        let continuation = answer["continue"]
+        let goOn = language.messages.continueTo(continuation?["name"]?.string ?? signups.serviceName)
         return Page(
             template: .done,
             title: language.messages.text(.done),
             members: [
                 .init("account", answer["account"] ?? .null), .init("go_on", .string(goOn)),
-                .init("next", application?["href"] ?? .null),
+                .init("next", continuation?["href"] ?? .null),
             ]
         )
     }
@@ -219,7 +220,7 @@ extension Pages {
     /// form is posted.
     ///
     /// - Parameters:
-    ///   - address: the masked address of the sign-up; nil if the link is not valid any more.
+    ///   - address: the masked address of the sign-up; nil if the link is not valid.
     ///   - replacingOther: whether this browser has another unfinished sign-up.
     func resume(_ link: Token<Draft>?, of address: String?, replacingOther: Bool = false, in language: Language) -> Page
     {
@@ -278,8 +279,9 @@ extension Pages {
     /// until the form is posted.
     ///
     /// - Parameters:
-    ///   - address: the masked address of the ticket; nil if the ticket is not valid any more.
-    ///   - replacesSignup: whether the browser has an open sign-up, which it loses if the person sends the form.
+    ///   - address: the masked address of the ticket; nil if the ticket is not valid.
+    ///   - replacesSignup: whether the browser has an open sign-up that may have answers which the person loses by
+    ///     sending the form.
     func ticket(
         _ ticket: Ticket?,
         for address: String?,
@@ -337,11 +339,11 @@ extension Pages {
 
     /// The HTML response to a problem: a redirect to the page to continue on, or a page with the message.
     ///
-    /// - Parameter isSignedIn: whether the browser has a cookie of a session; the session may have ended.
+    /// - Parameter hasSessionCookie: whether the browser has the cookie of a session, which may have ended.
     func response(
         to problem: Problem,
         _ request: Request,
-        isSignedIn: Bool = false,
+        hasSessionCookie: Bool = false,
         in language: Language
     ) -> Response {
         let reads = [.get, .head].contains(request.method)
@@ -380,14 +382,14 @@ extension Pages {
         case .noSession:
             if problem.isOfIdleSession { return Self.seeOther("/account/confirm") }
             let notice = request.uri.path.hasPrefix("/sign-in") ? "over" : "ended"
-            return Self.seeOther(isSignedIn ? "/sign-in?\(notice)" : "/sign-in")
+            return Self.seeOther(hasSessionCookie ? "/sign-in?\(notice)" : "/sign-in")
         case .stepLocked, .incomplete:
             let next = problem.members.first { $0.name == "next" }?.value["href"]?.string
             return Self.seeOther(next ?? root)
         case .alreadyCommitted:
             return Self.seeOther(flow.purpose.pathAfterCommit)
         default:
-            let leadsToAccount = isSignedIn && !request.uri.path.hasPrefix(root)
+            let leadsToAccount = hasSessionCookie && !request.uri.path.hasPrefix(root)
             let word: Word? =
                 switch problem.slug {
                 case .notFound, .unknownStep: .notFoundText
@@ -426,7 +428,8 @@ extension Problem {
     /// this link, and need not wait.
     var needsTicket: Bool { limit.flatMap(Limits.Name.init)?.yieldsToTicket == true }
 
-    /// The message about the problem on a page; nil if the page shows only the title of the problem.
+    /// The message about the problem for the person, on a page or in the member `message`; nil if a page shows only the
+    /// title of the problem.
     func notice(in language: Language) -> String? {
         switch slug {
         case .validationFailed: language.messages.text(.checkAnswers)

@@ -52,7 +52,7 @@ struct ProblemMiddleware: RouterMiddleware {
             ).problem(for: error)
             context.subject.set(problem)
             return context.representation == .page
-                ? site.pages.response(to: problem, request, isSignedIn: site.hasSession(request), in: language)
+                ? site.pages.response(to: problem, request, hasSessionCookie: site.hasSession(request), in: language)
                 : problem.response(publicURL: publicURL, requestID: context.requestID, in: language)
         }
     }
