@@ -1,5 +1,5 @@
-/// The explanation of a problem type or a field code in the reference for integrators, in English. Names from the
-/// protocol are between backticks.
+/// The explanation of a problem type or a field code in the reference for integrators, in English. Texts that programs
+/// exchange, such as `If-Match`, are between backticks.
 struct Explanation: Hashable, Sendable {
     /// The cases in which the service answers with this problem or code.
     let meaning: String

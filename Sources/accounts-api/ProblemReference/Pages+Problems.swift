@@ -1,7 +1,8 @@
 import Accounts
 
 extension Pages {
-    /// The reference as a page, in English like the documentation.
+    /// The page with the reference for integrators, or with the explanation of one problem type. It is in English like
+    /// the documentation.
     ///
     /// - Parameter reference: the JSON of all problem types, or of one.
     func problems(_ reference: JSON) -> Page {

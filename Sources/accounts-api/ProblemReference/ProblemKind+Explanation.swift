@@ -26,10 +26,11 @@ extension ProblemKind {
         case .noSession:
             Explanation(
                 meaning: """
-                    The request needs a session, or a sign-in that waits for a code, but it carries no token, or a \
-                    token whose session or sign-in has ended. `reason` is `idle` if the password revives the session, \
-                    and otherwise `unknown`. Only `GET /session/check` answers with the `reason` `authenticator`: the \
-                    account of the session lacks the authenticator app that the flow requires.
+                    The request needs a session, or a sign-in that waits for a code, but its token is missing or gives \
+                    access to neither. `reason` is `idle` if only the password revives the session; `authenticator`, \
+                    only for a proxy that asks at `/session/check`, if the account of the session lacks the \
+                    authenticator app that the flow requires; and otherwise `unknown`, for example if the session has \
+                    ended.
                     """,
                 remedy: """
                     Sign in with `POST /session`. An idle session continues after `PUT /session/confirm` with the \
@@ -56,16 +57,16 @@ extension ProblemKind {
         case .confirmationRequired:
             Explanation(
                 meaning: """
-                    The request changes what protects the account or its address, exports the account, or erases \
-                    it, and the person has not proved within the last ten minutes who they are.
+                    The request changes the address of the account or what protects the account, exports the \
+                    account, or erases it, and the person has not proved within the last ten minutes who they are.
                     """,
                 remedy: "Send `PUT /session/confirm` with the password or a second factor, then the same request again."
             )
         case .factorRequired:
             Explanation(
                 meaning: """
-                    The flow requires an authenticator app of every account, so it cannot be removed. Passwords of such a \
-                    flow may be too short to be the only factor.
+                    The flow requires an authenticator app of every account, so it cannot be removed. Passwords of \
+                    such a flow may be too short to be the only factor.
                     """,
                 remedy: "Set up another app in place of this one with `PUT /account/totp`."
             )
@@ -73,7 +74,7 @@ extension ProblemKind {
             Explanation(
                 meaning: """
                     The request can change something, and it comes from another site, or from a form whose site is \
-                    unknown. This protects the cookie against cross-site request forgery.
+                    unknown. The refusal protects the cookie against cross-site request forgery.
                     """,
                 remedy: """
                     Send the request from a page of the service, or add the origin to `ALLOWED_ORIGINS`. A client that \
@@ -94,10 +95,11 @@ extension ProblemKind {
         case .notFound:
             Explanation(
                 meaning: """
-                    No resource has this path, or the resource does not exist: the step has no code or no such \
-                    image field, the field holds no image, the account has no such session, photo or factor, the \
-                    flow proves no address to which a link can be mailed, or the link is incomplete. A change of \
-                    the authenticator app also needs a session with two factors.
+                    No resource has this path, or the resource does not exist: for example, the step has no code \
+                    or no such image field, the field holds no image, the account has no such session, photo or \
+                    factor, the flow proves no address to which a link can be mailed, or the link is incomplete. A \
+                    session with one factor also gets this answer if it would replace or remove an authenticator app \
+                    or replace recovery codes.
                     """,
                 remedy: "Check the path. `GET /openapi.json` lists the paths of the flow that the server has loaded."
             )
@@ -114,7 +116,8 @@ extension ProblemKind {
         case .stepLocked:
             Explanation(
                 meaning: """
-                    The step is not reachable yet: an earlier required step is not complete. A link to another device \
+                    The step is not reachable: an earlier required step is not complete, or the step is left out, \
+                    such as the second factor in the recovery of an account that has none. A link to another device \
                     needs a proved address first.
                     """,
                 remedy: "Show the step that `next` names, and come back when it is complete."
@@ -135,8 +138,8 @@ extension ProblemKind {
         case .identifierTaken:
             Explanation(
                 meaning: """
-                    Another account has the same e-mail address or username. The service reports this only at the \
-                    commit, after the person has proved the address. The rest of the sign-up is kept.
+                    Another account has the same e-mail address or username. The service reports a taken address only \
+                    here, at the commit, after the person has proved the address. The rest of the sign-up is kept.
                     """,
                 remedy: """
                     Ask for another value of the field that `field` names, and commit again. A new e-mail address \
@@ -153,8 +156,10 @@ extension ProblemKind {
                     verified the same address has taken its username), or `account-erased` (it became an account, \
                     which was deleted).
                     """,
-                remedy:
-                    "Begin a new sign-up; `restart` says how. After `continued-elsewhere`, continue on the other device."
+                remedy: """
+                    Begin a new sign-up; `restart` says how. After `continued-elsewhere`, continue on the other \
+                    device.
+                    """
             )
         case .staleRevision:
             Explanation(
@@ -171,7 +176,9 @@ extension ProblemKind {
             Explanation(
                 meaning: """
                     The body is longer than the resource accepts: 65536 bytes; for an image 5 MiB; for a form with \
-                    images 5 MiB for each image field of the step and 65536 bytes for the rest.
+                    images 5 MiB for each image field of the step and 65536 bytes for the rest. A form for \
+                    `/oauth/authorize` or `/oauth/logout` becomes a query, so it must have less than 8192 bytes with \
+                    the path.
                     """,
                 remedy: "Send a smaller body. Scale an image down before the upload."
             )
@@ -183,8 +190,10 @@ extension ProblemKind {
         case .headersTooLarge:
             Explanation(
                 meaning: "The header of the request has more than 16384 bytes or more than 100 fields.",
-                remedy:
-                    "Send fewer or shorter header fields. In a browser, delete cookies of other applications on this host."
+                remedy: """
+                    Send fewer or shorter header fields. In a browser, delete cookies of other applications on this \
+                    host.
+                    """
             )
         case .unsupportedMediaType:
             Explanation(
@@ -212,8 +221,8 @@ extension ProblemKind {
                     """,
                 remedy: """
                     Wait as many seconds as `Retry-After` says, and send the request again. At the limit `revisions` \
-                    the sign-up cannot be changed any more: begin a new one. At the limit `app_guesses_for_account` of a \
-                    recovery, a recovery code needs no wait.
+                    the sign-up cannot be changed any more: commit it if it is complete, or begin a new one. At the \
+                    limit `app_guesses_for_account` of a recovery, a recovery code needs no wait.
                     """
             )
         case .busy:
@@ -225,8 +234,8 @@ extension ProblemKind {
             Explanation(
                 meaning: """
                     The service cannot do its work at the moment: the database is unavailable or overloaded, no image \
-                    can be processed, too many requests change one sign-up at once, the server lacks the key of the \
-                    sign-up, or the server is stopping. Saved answers are not lost.
+                    can be processed, too many requests change one sign-up at once, the server lacks a key that the \
+                    request needs, or the server is stopping. Saved answers are not lost.
                     """,
                 remedy: """
                     Wait as many seconds as `Retry-After` says, and send the same request again. The first request \
@@ -237,8 +246,10 @@ extension ProblemKind {
         case .internal:
             Explanation(
                 meaning: "An unexpected error occurred. The answer does not contain its cause.",
-                remedy:
-                    "Try again later. If it persists, give the `request_id` to the operator: the log has the cause under it."
+                remedy: """
+                    Try again later. If it persists, give the `request_id` to the operator: the log has the cause \
+                    under it.
+                    """
             )
         }
     }

@@ -37,9 +37,10 @@ extension ProblemReference {
 
         ## Field codes
 
-        `validation-failed` has a list `errors` with an entry for each fault, and `POST /signup/<step>/check` answers with the
-        same list. An entry has `pointer` (RFC 6901) and `field`, which say where the fault is; `code`; `params`, with the
-        values that belong to the code; and `message`, a sentence for the person in the language of the sign-up.
+        `validation-failed` has a list `errors` with an entry for each fault. The answer to
+        `POST /signup/<step>/check` has such a list, too. An entry has `pointer` (RFC 6901) and `field`, which say where
+        the fault is; `code`; `params`, with the values that belong to the code; and `message`, a text for the person in
+        the language of the sign-up or of the request.
 
         | code | meaning | what to do | `params` |
         |---|---|---|---|

@@ -8,7 +8,9 @@ extension Refusal.Code {
             Explanation(meaning: "The field needs an answer, and there is none.", remedy: "Ask for a value.")
         case .unknownField:
             Explanation(
-                meaning: "The step has no field of this name. At most 32 such names are reported.",
+                meaning: """
+                    The step has no field, or the body no member, of this name. At most 32 such names are reported.
+                    """,
                 remedy: "Leave the member out. `GET /signup/schema` lists the fields of each step."
             )
         case .wrongType:
@@ -23,31 +25,34 @@ extension Refusal.Code {
             )
         case .tooLong:
             Explanation(
-                meaning:
-                    "The value is longer than `max`, in characters; for e-mail addresses and phone numbers in bytes.",
+                meaning: """
+                    The value is longer than `max`: in bytes for e-mail addresses, phone numbers, and the identifiers \
+                    and codes of a sign-in; otherwise in characters.
+                    """,
                 remedy: "Ask for a shorter value."
             )
         case .badFormat:
             Explanation(
                 meaning: """
                     The value is not written as the field requires: for example not an e-mail address, phone number, \
-                    username or date, a code with another number of `digits`, or a text that does not match the pattern, of which `example` is one that does.
+                    username or date, a code whose number of digits is not `digits`, or a text that does not match the \
+                    pattern. `example` is a text that matches it.
                     """,
                 remedy: "Show the format, and ask again."
             )
         case .badCharacters:
             Explanation(
                 meaning: """
-                    The value contains characters that the field does not permit, such as control characters, or a text \
-                    contains only invisible characters.
+                    The value contains characters that the field does not permit, such as control characters, or a \
+                    text contains only invisible characters.
                     """,
                 remedy: "Ask for the value without them."
             )
         case .common:
             Explanation(
                 meaning: """
-                    The password is on a list of common or leaked passwords, or is a repetition, a sequence or a keyboard \
-                    pattern.
+                    The password is on a list of common or leaked passwords, or is a repetition, a sequence or a \
+                    keyboard pattern.
                     """,
                 remedy: "Ask for another password; several unrelated words are a good one."
             )
@@ -75,7 +80,10 @@ extension Refusal.Code {
         case .notAccepted:
             Explanation(
                 meaning: "The person has not accepted a document that the flow requires.",
-                remedy: "Show the document, and send `true` when the person accepts it. Without it there is no account."
+                remedy: """
+                    Show the document, and send `true` when the person accepts it. A person who does not accept it \
+                    gets no account.
+                    """
             )
         case .notAllowed:
             Explanation(
@@ -104,7 +112,7 @@ extension Refusal.Code {
             )
         case .tooOld:
             Explanation(
-                meaning: "The date is more than `max` years ago.",
+                meaning: "More than `max` complete years have passed since the date.",
                 remedy: "Ask for the date again; usually the year is mistyped."
             )
         case .passwordWrong:
@@ -120,8 +128,8 @@ extension Refusal.Code {
                 meaning: """
                     The code is not the right one. `attempts_left` guesses are left. In a sign-up, a code is \
                     refused without `attempts_left` if another code was accepted before; it did not count as a \
-                    guess. The second factor of a recovery, a confirmation and a new authenticator app of an \
-                    account are always refused without `attempts_left`.
+                    guess. A wrong code for the second factor of a recovery, for a confirmation, or for a new \
+                    authenticator app of an account is always refused without `attempts_left`.
                     """,
                 remedy: """
                     Ask for the code again. With no guess left, request a new code. If a code was accepted before \
@@ -139,8 +147,8 @@ extension Refusal.Code {
         case .codeExhausted:
             Explanation(
                 meaning: """
-                    There were too many wrong codes. `final` is true when this sign-up, or this sign-in, gets no \
-                    further code; `new_secret` is true when the authenticator app needs a new secret.
+                    There were too many wrong codes. `final` is true when no further code can complete this sign-up \
+                    or this sign-in; `new_secret` is true when the authenticator app needs a new secret.
                     """,
                 remedy: """
                     Request a new code. With `final`, begin the sign-up or the sign-in again. With `new_secret`, \
