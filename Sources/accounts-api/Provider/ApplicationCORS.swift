@@ -3,8 +3,8 @@ import HTTPTypes
 import Hummingbird
 
 /// Decides which answers a script in a browser may read, if the script comes from another origin, such as that of an
-/// application (Fetch Standard, CORS). Scripts may read the answers of a few paths only. The authorization endpoint
-/// must not be one of these paths (RFC 9700 §2.6).
+/// application (Fetch Standard, CORS): those of a few paths. The authorization endpoint must not be one of these paths
+/// (RFC 9700 §2.6). ``CORS`` itself permits scripts of the sites in `ALLOWED_ORIGINS`.
 struct ApplicationCORS: Sendable {
     /// The applications; nil if the service has none.
     let applications: ApplicationRegistry?

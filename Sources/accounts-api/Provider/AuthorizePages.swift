@@ -98,7 +98,7 @@ struct AuthorizePages: Sendable {
         let token = site.cookie.values(in: request.headers).first.flatMap { Token<Draft>($0) }
         let (path, ticket) = (site.purpose.path, authorization.ticket(provider.keys))
         guard try await site.signupRoutes.openDraft(of: token) != nil else {
-            // If there is a cookie, its draft has ended or is committed. Without the cookie, the page does not show it.
+            // If the browser has a cookie, its draft is not open. With the cookie, the page would show that draft.
             return Pages.seeOther(
                 "\(path)?request=\(ticket)",
                 token == nil ? [:] : [.setCookie: site.cookie.clear.value]
@@ -270,7 +270,7 @@ extension Operation.Act {
     )
     static let authorizeForm = Self(
         "authorizeForm",
-        "Repeats an authorization request as a GET",
+        "Redirects the browser to the same authorization request by GET",
         problems: [.unsupportedMediaType, .tooLarge],
         needsKeys: true
     )
@@ -289,7 +289,7 @@ extension Operation.Act {
     )
     static let applicationSignOutForm = Self(
         "applicationSignOutForm",
-        "Repeats a sign-out as a GET",
+        "Redirects the browser to the same sign-out by GET",
         problems: [.unsupportedMediaType, .tooLarge],
         needsKeys: true
     )

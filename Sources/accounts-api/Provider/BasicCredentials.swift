@@ -21,6 +21,7 @@ struct BasicCredentials {
 }
 
 extension String {
-    /// The text decoded as in `application/x-www-form-urlencoded`; nil if an escape is invalid.
+    /// The text decoded as in `application/x-www-form-urlencoded`; nil if an escape is invalid, or if the result is not
+    /// UTF-8.
     var formDecoded: String? { replacing("+", with: " ").removingPercentEncoding }
 }

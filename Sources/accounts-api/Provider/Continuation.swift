@@ -42,8 +42,8 @@ extension Answer {
         ]
     }
 
-    /// Nil if the draft has no URL to return to, or if the hosts do not permit it any more: the setting may have
-    /// changed since the draft got the URL.
+    /// Nil if the draft has no URL to return to, or if the hosts do not permit it any more: `FORWARD_AUTH_HOSTS` may
+    /// have changed since the draft got the URL.
     private static func continuation(of draft: Draft, to hosts: ForwardAuthHosts) -> JSON? {
         draft.values.returnURL.flatMap { hosts.allowed($0) }.map { url in
             ["name": .string(ForwardAuthHosts.host(of: url)), "href": .string(url)]

@@ -74,7 +74,7 @@ struct ProviderRoutes: Sendable {
 
     private static let invalidToken = OAuthError(
         "invalid_token",
-        "There is no access token, or it has expired, or its session has ended."
+        "The access token is missing or not valid: for example, it has expired, or its session has ended."
     )
 
     private static func unauthorized(_ challenge: String) -> Response {
@@ -98,9 +98,10 @@ struct ProviderRoutes: Sendable {
         return try body.withBytes { (bytes) throws(OAuthError) in try OAuthParameters(form: bytes) }
     }
 
-    /// The application that sends the request. Throws `invalid_client` if the application is unknown, if its secret is
-    /// wrong, or if it sends no secret and is not public (RFC 6749 §2.3). Throws `invalid_request` if the application
-    /// authenticates by HTTP Basic and the form also has a secret or another `client_id`.
+    /// The application that sends the request. Throws `invalid_client` if the application is unknown, if its HTTP Basic
+    /// header is malformed, if its secret is wrong, or if it sends no secret and is not public (RFC 6749 §2.3). Throws
+    /// `invalid_request` if the application authenticates by HTTP Basic and the form also has a secret or another
+    /// `client_id`.
     private func application(
         of request: Request,
         _ parameters: OAuthParameters
@@ -199,7 +200,10 @@ extension ProviderRoutes {
 
 extension Operation.Act {
     static let providerMetadata = Self("providerMetadata", "Describes the OpenID provider")
-    static let authorizationServerMetadata = Self("authorizationServerMetadata", "Describes the server (RFC 8414)")
+    static let authorizationServerMetadata = Self(
+        "authorizationServerMetadata",
+        "Describes the OAuth authorization server (RFC 8414)"
+    )
     static let token = Self(
         "token",
         "Exchanges a code or a refresh token for tokens",
