@@ -7,7 +7,7 @@ import Logging
 struct Setting<Value: Sendable>: AnySetting {
     /// The value of a setting that the operator does not set.
     enum Default: Sendable {
-        /// There is no default: the server does not start without a value.
+        /// There is no default: a command that reads the setting fails without a value.
         case required
         /// The associated value, which the documentation does not show.
         case empty(Value)
@@ -133,17 +133,17 @@ protocol AnySetting: Sendable {
 }
 
 extension AnySetting {
-    /// The flag without its dashes, such as `database-url`.
+    /// The flag without its leading dashes, such as `database-url`.
     var flagName: String { name.lowercased().replacing("_", with: "-") }
 
     /// The flag, such as `--database-url`; nil if the setting has none.
     var flag: String? { hasFlag ? "--\(flagName)" : nil }
 }
 
-/// All errors in the settings. The description has one line for each.
+/// Errors in settings. The description has one line for each.
 struct SettingMistakes: Error, CustomStringConvertible {
     let all: [String]
-    /// The errors that may be gone at the next attempt: the file with the value of a setting cannot be read, another
+    /// Those errors that may be gone at the next attempt: the file with the value of a setting cannot be read, another
     /// program has a port, or the machine does not have an address yet.
     var temporary: [String] = []
 
