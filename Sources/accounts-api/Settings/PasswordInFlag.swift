@@ -5,7 +5,7 @@ extension SettingSource {
     /// can read flags.
     private var settingWithPasswordInFlag: (any AnySetting)? {
         let setting = SettingTable.shared.databaseURL
-        guard namesOfFlags.contains(setting.name), let text = try? text(setting.name)?.value else { return nil }
+        guard namesFromFlags.contains(setting.name), let text = try? text(setting.name)?.value else { return nil }
         return ConnectionString(text)?.containsPassword == true ? setting : nil
     }
 

@@ -25,7 +25,7 @@ struct SettingSource: Sendable {
     }
 
     /// The names of the settings that flags set.
-    var namesOfFlags: Set<String> { Set(flags.filter { !$0.value.isEmpty }.keys) }
+    var namesFromFlags: Set<String> { Set(flags.filter { !$0.value.isEmpty }.keys) }
 
     /// Reads several settings, or throws the mistakes of all of them.
     func read<each Value: Sendable>(
@@ -48,8 +48,8 @@ struct SettingSource: Sendable {
 
     /// The text of a setting; nil if it is not set or empty. One line break at the end of a file is dropped.
     ///
-    /// Each call reads the file. The file may be a pipe, which can be read only once, so call this once for each
-    /// setting.
+    /// If the text is in a file, each call reads the file. It may be a pipe, which can be read only once, so call this
+    /// once for each setting.
     func text(_ name: String) throws(SettingMistakes) -> (value: String, isFromFile: Bool)? {
         for text in [flags[name], environment[name]] {
             if let text, !text.isEmpty { return (text, false) }

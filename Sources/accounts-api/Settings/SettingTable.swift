@@ -3,8 +3,8 @@ import ArgumentParser
 import Foundation
 import Logging
 
-/// The table of all settings, in the order of the documentation. The server takes no settings from other environment
-/// variables, except those of libpq, such as `PGPASSFILE`.
+/// The table of all settings, in the order of the documentation. Apart from the variables of these settings
+/// (``SettingSource``), the server takes settings only from the variables of libpq, such as `PGPASSFILE`.
 struct SettingTable: Sendable {
     let databaseURL = Setting(
         "DATABASE_URL",
@@ -44,7 +44,8 @@ struct SettingTable: Sendable {
         default: .text("http://localhost:8080"),
         """
         URL at which clients reach the service, with only a scheme, a host and an optional port; https unless the \
-        host is loopback. With https, the names of the cookies begin with __Host-, and the cookies are Secure
+        host is loopback or INSECURE_HTTP is allowed. With https, the names of the cookies begin with __Host-, and \
+        the cookies are Secure
         """,
         parse: baseURL
     )
@@ -91,7 +92,8 @@ struct SettingTable: Sendable {
         default: .empty([]),
         """
         private networks with receivers of webhooks and logouts, separated by commas: addresses and blocks such as \
-        10.20.0.0/16,fd12:3456:789a::/48. Without it, events go to public addresses only
+        10.20.0.0/16,fd12:3456:789a::/48. Without it, webhooks and logouts go only to public addresses and, if \
+        PUBLIC_URL is http, to loopback addresses
         """,
         parse: { try items(of: $0).map(privateBlock) }
     )
@@ -211,8 +213,8 @@ struct SettingTable: Sendable {
     )
     let argon2Workers = Setting(
         "ARGON2_WORKERS",
-        // One core remains for everything else.
-        default: .computed("number of cores minus one") { max(1, Machine.cores - 1) },
+        // If there are several cores, one remains for everything else.
+        default: .computed("number of cores minus one, at least 1") { max(1, Machine.cores - 1) },
         "hashes computed at the same time, up to 256; the server allocates the memory of all of them when it starts",
         parse: integer(in: 1...256)
     )
@@ -256,15 +258,15 @@ struct SettingTable: Sendable {
         "DATABASE_CONNECTIONS",
         default: .text("5"),
         """
-        connections to PostgreSQL, from 2 to 64. Half of them, at most 4, run reads and writes of a single row, \
-        several in one transaction; the others run all other transactions
+        connections to PostgreSQL, from 2 to 64. Half of them, at most 4, run reads, and writes of a single row, \
+        several in one transaction; the others run everything else
         """,
         parse: integer(in: 2...64)
     )
     let shutdownDelay = Setting(
         "SHUTDOWN_DELAY",
         default: .text("0"),
-        "seconds, up to 3600, that the server keeps serving after a stop signal, so that the load balancer can notice",
+        "seconds, up to 3600, that the server keeps serving after a stop signal, so that load balancers notice it",
         parse: seconds(in: 0...3600)
     )
     let shutdownTimeout = Setting(
@@ -317,7 +319,7 @@ enum InsecureHTTP: String, CaseIterable, Sendable {
 
 /// The destination of mail.
 enum MailRoute: Equatable, Sendable {
-    /// The operator has set nothing. Mail is printed, which is permitted only if `PUBLIC_URL` is http.
+    /// `SMTP_URL` is not set. Mail is printed, which is permitted only if `PUBLIC_URL` is http.
     case unset
     /// The operator wants mail to be printed.
     case terminal
@@ -350,8 +352,8 @@ struct InvalidSettingText: Error {
     }
 }
 
-/// Accepts a connection string that libpq can parse. Refuses a remote host whose certificate would not be verified,
-/// unless the string itself contains `sslmode`.
+/// Accepts a connection string that libpq can parse. Refuses a connection to a remote host with another `sslmode` than
+/// `verify-full`, unless the string itself contains this `sslmode`.
 @Sendable
 private func connectionString(_ text: String) throws -> String {
     guard let connection = ConnectionString(text) else {
@@ -368,7 +370,7 @@ private func connectionString(_ text: String) throws -> String {
     let hosts = isQuoted ? "\"\(connection.remoteHosts.joined(separator: ",").printable)\"" : "another machine"
     throw RefusedSettingText(
         description: """
-            the connection to \(hosts) with sslmode=\(connection.sslMode) does not verify the server; add \
+            the connection to \(hosts) with sslmode=\(connection.sslMode) does not fully verify the server; add \
             sslmode=verify-full, and sslrootcert if needed, or accept the risk by adding another sslmode
             """
     )
@@ -392,8 +394,8 @@ private func withoutCredentials(_ text: String) -> String {
 }
 
 /// Reads the flow file, which may have texts in the languages of the texts file. If the texts file has mistakes, the
-/// flow file cannot be validated. Then throws the mistakes of the texts file, or an error if the flow file cannot be
-/// read.
+/// flow file cannot be validated: throws the mistakes of the texts file or, if the flow file cannot be read, the error
+/// that says so.
 @Sendable
 private func flowFile(_ path: String, _ source: SettingSource) throws -> Flow {
     let languages: [Language]

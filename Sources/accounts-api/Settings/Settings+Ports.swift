@@ -2,12 +2,13 @@ import Foundation
 import NIOCore
 
 extension Settings {
-    /// The mistake that both servers would listen at the same address and port. Port 0 is another port for each.
+    /// The mistake that `LISTEN` and `METRICS_LISTEN` name the same port of one address. Port 0 is another port for
+    /// each.
     var portMistakes: [String] {
         guard let listen = valid(\.listen), let metrics = valid(\.metricsListen) ?? nil, listen.port != 0,
             listen.port == metrics.port, listen.overlaps(metrics)
         else { return [] }
-        return ["LISTEN and METRICS_LISTEN have the same address and port; use another port for METRICS_LISTEN"]
+        return ["LISTEN and METRICS_LISTEN name the same port of one address; use another port for METRICS_LISTEN"]
     }
 
     /// Waits until the server can listen on its ports, because a server that it replaces may not have closed them yet.
@@ -49,7 +50,7 @@ extension Address {
     /// Nil if the host is unknown.
     private var resolved: SocketAddress? { try? SocketAddress.makeAddressResolvingHost(host, port: port) }
 
-    /// Whether two servers cannot have the same port of these hosts: the hosts have the same IP address, or one is a
+    /// Whether only one server can listen on the same port of both hosts: they have the same IP address, or one is a
     /// wildcard address that includes the other.
     fileprivate func overlaps(_ other: Address) -> Bool {
         guard let first = resolved?.ipAddress, let second = other.resolved?.ipAddress else { return false }
@@ -61,7 +62,7 @@ extension Address {
     /// The reason why a server cannot listen at this address, and whether it may be able to later; nil if it can. Binds
     /// the address but does not listen, because a client that connected now would get no answer.
     fileprivate var obstacle: (reason: String, isTemporary: Bool)? {
-        guard let address = resolved else { return ("not an address of this machine", false) }
+        guard let address = resolved else { return ("the host is unknown", false) }
         let descriptor = socket(address.protocol.rawValue, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { return (String(cString: strerror(errno)), false) }
         defer { close(descriptor) }

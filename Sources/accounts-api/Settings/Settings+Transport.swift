@@ -50,7 +50,7 @@ extension Settings {
         }
         if let database, database.isUnverified {
             warn(
-                "the PostgreSQL server is not verified; use sslmode=verify-full",
+                "the PostgreSQL server is not fully verified; use sslmode=verify-full",
                 ["setting": "\(table.databaseURL.name)", "sslmode": "\(database.sslMode)"]
             )
         }
@@ -77,7 +77,7 @@ extension Settings {
         let passwords: [(setting: any AnySetting, isPresent: Bool)] = [
             (table.databaseURL, database?.containsPassword == true), (table.smtpURL, mail?.hasPassword == true),
         ]
-        for (setting, isPresent) in passwords where isPresent && namesOfFlags.contains(setting.name) {
+        for (setting, isPresent) in passwords where isPresent && namesFromFlags.contains(setting.name) {
             warn(
                 "other users of this machine can read the password of a flag; use the variable or the file instead",
                 [

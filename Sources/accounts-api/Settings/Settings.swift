@@ -5,7 +5,7 @@ import Accounts
 struct Settings: Sendable {
     private let values: [String: any Sendable]
     /// The names of the settings that came from flags, which other users of the machine can read.
-    let namesOfFlags: Set<String>
+    let namesFromFlags: Set<String>
     /// The applications; nil if `APPLICATIONS_FILE` is not set.
     private(set) var applications: ApplicationRegistry?
 
@@ -23,7 +23,7 @@ struct Settings: Sendable {
             }
         }
         self.values = values
-        namesOfFlags = source.namesOfFlags
+        namesFromFlags = source.namesFromFlags
         if let memory = valid(\.argon2Memory), let iterations = valid(\.argon2Iterations),
             let workers = valid(\.argon2Workers)
         {
@@ -50,7 +50,7 @@ struct Settings: Sendable {
         values[SettingTable.shared[keyPath: setting].name].map { $0 as! Value }
     }
 
-    /// The applications file; nil if it is not set, or if a setting that it depends on is invalid.
+    /// The applications file; nil if its setting is not set or invalid, or if a setting that it depends on is invalid.
     private var applicationsFile: ApplicationsFile? {
         guard let path = valid(\.applicationsFile) ?? nil, let flow = valid(\.flow), let url = valid(\.publicURL) else {
             return nil
@@ -71,7 +71,7 @@ extension SettingMistakes {
     }
 }
 
-/// The settings of the pool that hashes passwords.
+/// The settings of the pool that hashes passwords, without the priority of its threads.
 struct HashingSettings: Sendable {
     let parameters: Argon2Parameters
     let workers: Int
@@ -102,7 +102,10 @@ extension Argon2Parameters {
         var mistakes: [String] = []
         if !meetsFloor {
             mistakes.append(
-                "ARGON2_MEMORY_KIB and ARGON2_ITERATIONS are below every row of the OWASP table, such as 19456 and 2"
+                """
+                ARGON2_MEMORY_KIB and ARGON2_ITERATIONS reach no minimum configuration of the OWASP Password Storage \
+                Cheat Sheet, such as 19456 and 2
+                """
             )
         }
         let (needed, available) = (memoryKiB(ofWorkers: workers) / 1024, memory >> 20)
@@ -117,7 +120,10 @@ extension Argon2Parameters {
         return mistakes
     }
 
-    /// Returns the maximum memory in KiB with which ``mistakes(workers:within:)`` accepts that number of workers.
+    /// Returns the maximum memory of a hash in KiB with which ``mistakes(workers:within:)`` accepts that number of
+    /// workers.
+    ///
+    /// - Parameter memory: the memory in bytes that this process may use.
     static func maximumMemoryKiB(workers: Int, within memory: Int) -> Int {
         ((memory >> 20) * 1024 - 1) / workers - overheadKiB
     }

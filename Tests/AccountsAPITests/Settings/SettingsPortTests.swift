@@ -40,7 +40,7 @@ struct SettingsPortTests {
         }
         #expect(
             error?.all == [
-                "LISTEN and METRICS_LISTEN have the same address and port; use another port for METRICS_LISTEN"
+                "LISTEN and METRICS_LISTEN name the same port of one address; use another port for METRICS_LISTEN"
             ]
         )
         #expect(error?.areTemporary == false)

@@ -138,7 +138,7 @@ struct SettingsTransportTests {
         #expect(
             Self.mistakes(["DATABASE_URL": url]) == [
                 """
-                DATABASE_URL: the connection to \(host) with sslmode=prefer does not verify the server; add \
+                DATABASE_URL: the connection to \(host) with sslmode=prefer does not fully verify the server; add \
                 sslmode=verify-full, and sslrootcert if needed, or accept the risk by adding another sslmode
                 """
             ]
@@ -147,7 +147,7 @@ struct SettingsTransportTests {
 
     @Test func `a remote database with a weaker sslmode causes a warning`() throws {
         let warnings = try Self.settings(["DATABASE_URL": "host=db.example sslmode=require"]).warnings
-        #expect(warnings.map(\.message) == ["the PostgreSQL server is not verified; use sslmode=verify-full"])
+        #expect(warnings.map(\.message) == ["the PostgreSQL server is not fully verified; use sslmode=verify-full"])
         #expect(warnings.map(\.metadata) == [["setting": "DATABASE_URL", "sslmode": "require"]])
     }
 
