@@ -105,8 +105,8 @@ struct AccountRoutes: Sendable {
         return changed(new, codes, in: context)
     }
 
-    /// The answer after a change: the new recovery codes if there are any, and the session with its new token, unless
-    /// a sign-out ended it during the change.
+    /// The answer after a change of credentials: the new recovery codes if there are any, and the session with its new
+    /// token, unless a sign-out ended the session during the change.
     func changed(_ new: NewSession?, _ codes: [RecoveryCode] = [], in context: SessionContext) -> Answer {
         var answer = Answer(
             json: codes.isEmpty ? .object([]) : ["recovery_codes": .array(codes.map { .string($0.text) })]
@@ -265,7 +265,7 @@ extension Operation.Act {
 
     static let addAuthenticator = Self(
         "addAuthenticator",
-        "Adds the authenticator app that shows this code; all other sessions end",
+        "Sets up the authenticator app that shows this code, in place of an earlier one; all other sessions end",
         body: .members("SignInCode"),
         problems: [.confirmationRequired, .notFound, .validationFailed]
     )

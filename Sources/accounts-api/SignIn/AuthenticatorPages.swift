@@ -2,7 +2,8 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// The pages with which people set up, replace and remove the authenticator app of their account.
+/// The pages with which people set up, replace and remove the authenticator app of their account, and replace its
+/// recovery codes.
 struct AuthenticatorPages: Sendable {
     let pages: Pages
     let signIn: SignInPages
@@ -32,8 +33,8 @@ struct AuthenticatorPages: Sendable {
         try await ask(.removeAuthenticator, .removeAuthenticatorText, sendingTo: "remove", isDangerous: true, context)
     }
 
-    /// Asks whether to change the authenticator app or its codes. Redirects instead if the session must be confirmed
-    /// first, or if the account has no app.
+    /// Asks whether to remove the authenticator app, or to replace its recovery codes. Redirects instead if the session
+    /// must be confirmed first, or if the account has no app.
     ///
     /// - Parameters:
     ///   - title: the title, which is also the text of the button.
@@ -81,7 +82,7 @@ struct AuthenticatorPages: Sendable {
     }
 
     /// Runs a handler of the JSON API. Shows new recovery codes once, or redirects to the account if there are none. If
-    /// the person can solve a problem on the page of the authenticator app, shows that page again.
+    /// the person can solve a problem on the page of the authenticator app, shows this page, whichever form was sent.
     private func change(
         _ request: Request,
         _ context: RequestScope,
@@ -167,7 +168,8 @@ extension Pages {
             .init("label", .string(messages.text(.authenticatorCode))),
             .init("help", .string(messages.text(.authenticatorHelp))),
             .init("rules", ["digits": .integer(TOTP.digits), "period": .integer(TOTP.period)]),
-            // If the account has an app, the page begins with other choices than this field.
+            // If the account has an app, the page first offers other changes, so this field has the focus only after
+            // a problem.
             .init("has_focus", .bool(!isSet || problem != nil)),
         ]
         if let error = problem?.messagesByField["code"] { field.append(.init("error", .string(error))) }

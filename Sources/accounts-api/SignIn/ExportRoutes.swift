@@ -35,7 +35,7 @@ extension ExportRoutes {
 extension Operation.Act {
     static let exportAccount = Self(
         "exportAccount",
-        "Returns everything that the service holds about the account, except secrets",
+        "Returns the data of the account without secrets, and links to its photos",
         problems: [.confirmationRequired]
     )
 

@@ -1,7 +1,7 @@
 import Accounts
 import HTTPTypes
 
-/// A page with at most one form, such as the page of the sign-in.
+/// A page whose content has at most one form, such as the page of the sign-in.
 struct FormPage {
     struct Field {
         let name: String
@@ -27,19 +27,20 @@ struct FormPage {
     /// The text of the button that sends the form; nil for a page without a form.
     var button: Word?
     var isDangerous = false
-    /// Whether the script fills the field with the secret in the fragment of the URL.
+    /// Whether the script fills the first field with the secret in the fragment of the URL, and hides the field.
     var takesFragment = false
     /// Whether the checkbox to keep the session is checked; nil if the form has no such checkbox.
     var isKept: Bool?
     var back: String?
-    /// Whether the page is one of the account, which leads back to the account and has a button that signs out.
+    /// Whether the page is one of the account. Such a page has a button that signs out, and its link ``back`` has the
+    /// text ``Word/cancel``.
     var isOfAccount = false
     /// The path and query at which a GET shows the page again after its form was refused. Nil if they are those of the
     /// page that contained the form.
     var address: String?
     /// The URLs outside this service to which the answer to the form may redirect.
     var formTargets: [String] = []
-    /// Where the person goes on, on a page without a form.
+    /// The link to the next page, on a page without a form.
     var next: (label: Word, href: String)?
     var links: [Link] = []
     /// Whether the page says whom to ask if the person has lost every second factor.
@@ -61,7 +62,7 @@ struct FormPage {
 }
 
 extension Pages {
-    /// - Parameter problem: the problem with the form when it was sent; nil if it was not sent yet.
+    /// - Parameter problem: why the form was refused, or why the page has none; nil if there is no problem.
     func form(_ form: FormPage, after problem: Problem? = nil, notice: Word? = nil, in language: Language) -> Page {
         let messages = language.messages
         let errors = problem?.messagesByField ?? [:]
@@ -150,7 +151,7 @@ extension Pages {
 
     /// The page on which people see their account.
     ///
-    /// - Parameter sessions: the JSON of the list of sessions.
+    /// - Parameter sessions: an object whose member `sessions` is the list of the account's sessions.
     func account(
         _ session: AccountSession,
         _ overview: AccountOverview,
@@ -169,7 +170,7 @@ extension Pages {
             ]
         }
         let edits = signups.flow.editableSteps
-        // The link below the list of consents leads to the first step that asks only for consents.
+        // The link below the list of consents leads to the first editable step that asks only for consents.
         let consentStep = edits.first { $0.fields.allSatisfy { $0.kind.accountPart == .consents } }
         let consents = consents(overview.consents, in: language)
         return Page(

@@ -7,8 +7,8 @@ import Hummingbird
 struct ReturnTarget {
     /// The URL or the path of the page; nil for the page of the account.
     let url: String?
-    /// The authorization request of an application that continues at the URL; nil if the target is the account or a
-    /// page behind a proxy.
+    /// The application's authorization request, which continues at the URL; nil if the target is the account or a page
+    /// behind a proxy.
     var authorization: AuthorizationRequest?
 
     static let account = ReturnTarget(url: nil)
@@ -54,8 +54,8 @@ extension ReturnTarget {
     }
 
     /// Returns the target with an authorization request that records which account the person has chosen: that of the
-    /// session in the answer. Returns the same target if it has no such request, or if the answer has no active
-    /// session, for example because the sign-in waits for a second factor.
+    /// session in the answer. Returns the same target if it has no authorization request, or if the answer has no
+    /// active session, for example because the sign-in waits for a second factor.
     func chosen(by answer: Answer, _ provider: Provider?) -> ReturnTarget {
         guard let authorization, let provider, let session = answer.json?["session"], session["state"] == "active",
             let id = session["id"]?.string.flatMap({ ID<AccountSession>($0) })
@@ -98,7 +98,8 @@ extension ReturnTargets {
 }
 
 extension FormPage {
-    /// Returns a form of the sign-in that passes the target on to the next page.
+    /// Returns a copy whose form passes the target on, as do its links to pages of the sign-in, the sign-up and the
+    /// recovery. Returns the same page if the target is the account.
     func carrying(_ target: ReturnTarget) -> FormPage {
         guard let url = target.url else { return self }
         func carried(_ path: String) -> String {

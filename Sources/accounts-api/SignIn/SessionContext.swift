@@ -14,9 +14,10 @@ struct SessionContext: ChildRequestContext {
     let language: Language
     /// The step in the path, if there is one.
     let step: Step?
-    /// The values in the body; empty if there is no body, or if the body is a form with files (``formWithFiles``).
+    /// The values in the body; empty if there is no body. Those of a form with files are missing until ``Uploads`` has
+    /// read it.
     var answers: Answers
-    /// A form with files, whose body is not read yet; nil if the body is of another type.
+    /// A form with files, whose body ``Uploads`` reads later; nil if the body is of another type.
     let formWithFiles: FormWithFiles?
     let subject: Subject
 

@@ -2,7 +2,7 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// The cookies of a signed-in browser.
+/// The cookies that a browser gets when a person signs in.
 struct SessionCookies: Sendable {
     /// The cookie with the token of a session, or of a sign-in that waits for a code.
     let session: TokenCookie

@@ -142,8 +142,8 @@ struct SessionRoutes: Sendable {
         ])
     }
 
-    /// The member `next` of a session: the step that sets up an authenticator app if the flow requires one and the
-    /// account has none, otherwise null.
+    /// The member `next` of a session: the step that sets up an authenticator app if the account lacks one
+    /// (``Sessions/lacksAuthenticator(_:)``), otherwise null.
     private func next(of session: AccountSession) async throws -> JSON {
         try await sessions.lacksAuthenticator(session) ? SignInStep.setUpAuthenticator.json : nil
     }

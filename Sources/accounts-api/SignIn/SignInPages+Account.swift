@@ -5,7 +5,7 @@ import Logging
 
 /// The pages on which people see, change and erase their account.
 extension SignInPages {
-    /// Answers a browser at a path where a program gets JSON: with a page or a redirect, or with the JSON of an export.
+    /// Answers a browser at a path of the JSON API: with a page or a redirect, or with the JSON of an export.
     func page(
         _ act: Operation.Act,
         _ request: Request,
@@ -28,7 +28,7 @@ extension SignInPages {
     private static let photoRemoved = "photo-removed"
 
     /// Shows a step of the account as a form, or stores the answers that were sent. If they are refused, the form shows
-    /// them again, unless they were not read, because they were too large or too many people were uploading.
+    /// them again, unless they were not read, because they were too large or too many images were being uploaded.
     private func editPage(
         _ act: Operation.Act,
         _ request: Request,

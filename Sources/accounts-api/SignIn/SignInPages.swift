@@ -122,7 +122,7 @@ struct SignInPages: Sendable {
         _ context: RequestScope
     ) async throws -> Response {
         let target = ReturnTarget(of: request, among: returnTargets)
-        // The same cookie holds the token of a session.
+        // The cookie may hold the token of a session instead. No sign-in has that token.
         let token = context.credentials.token(of: PendingSignIn.self)
         if let token, let awaited = try await sessions.awaited(by: token) {
             if awaited == answer { return response(form.carrying(target), context) }
@@ -240,7 +240,7 @@ struct SignInPages: Sendable {
         // A mail program may have cut the link.
         guard let ticket = Ticket(String(text)) else {
             let problem = Problem.refused([Refusal("ticket", .badFormat)], in: context.language)
-            var page = pages.form(Self.usedTicketPage, after: problem, in: context.language)
+            var page = pages.form(Self.invalidTicketPage, after: problem, in: context.language)
             page.status = .notFound
             return pages.response(page, in: context.language)
         }
@@ -258,7 +258,7 @@ struct SignInPages: Sendable {
     }
 
     /// The page for a link that does not work.
-    private static let usedTicketPage = FormPage(
+    private static let invalidTicketPage = FormPage(
         title: .ticketTitle,
         action: "/sign-in",
         next: (.signIn, "/sign-in")
@@ -269,26 +269,26 @@ struct SignInPages: Sendable {
         return try await answering(context) {
             try await session.redeemTicket(request, context)
         } orShow: { problem in
-            problem.slug == .validationFailed ? Self.usedTicketPage : Self.ticketForm(ticket)
+            problem.slug == .validationFailed ? Self.invalidTicketPage : Self.ticketForm(ticket)
         }
     }
 
     // MARK: Answers
 
-    /// Runs `act`, and redirects to the page that its answer requires. If the person can solve a problem in the form,
-    /// shows the form again.
+    /// Runs `act`, and redirects to the page that its answer requires. If the answer has a new recovery code, shows the
+    /// code instead. If the person can solve a problem in a form, shows the form that `form` returns for the problem.
     ///
     /// - Parameters:
     ///   - next: the page to redirect to if the answer names no step; nil for the target.
     ///   - last: the page that is shown without a redirect; nil to redirect.
     ///   - target: the page to which the person goes after signing in.
-    ///   - page: the query of the page `/account/confirm`, to which this redirects if the act needs a confirmation.
+    ///   - query: the query of the page `/account/confirm`, to which this redirects if the act needs a confirmation.
     func answering(
         _ context: RequestScope,
         next: String? = nil,
         last: FormPage? = nil,
         then target: ReturnTarget = .account,
-        confirming page: String = "",
+        confirming query: String = "",
         _ act: () async throws -> Answer,
         orShow form: (Problem) -> FormPage
     ) async throws -> Response {
@@ -317,7 +317,7 @@ struct SignInPages: Sendable {
                     pages.form(form(problem).carrying(target), after: problem, in: context.language),
                     in: context.language
                 )
-            case .confirmationRequired: return Pages.seeOther("/account/confirm?\(page)")
+            case .confirmationRequired: return Pages.seeOther("/account/confirm?\(query)")
             case .noSession where target.url != nil && problem.isOfNoSession:
                 let notice = form(problem).action.hasPrefix("/sign-in") ? "over" : "ended"
                 return Pages.seeOther(target.carried(by: "/sign-in?\(notice)"))
@@ -326,7 +326,8 @@ struct SignInPages: Sendable {
         }
     }
 
-    /// The page on which the person takes a step of the sign-in; nil if the step has no page.
+    /// The page on which the person takes the next step of the sign-in; nil if no step follows, and for `mailCode` and
+    /// `confirm`, which only problems name.
     private static func page(of step: String?) -> String? {
         switch step.flatMap(SignInStep.init) {
         case .secondFactor: "/sign-in/second-factor"

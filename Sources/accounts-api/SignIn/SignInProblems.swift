@@ -54,9 +54,9 @@ extension Problem {
         headers: challenge
     )
 
-    /// Whether the token of the required session or unfinished sign-in is missing, unknown or expired.
+    /// Whether the request has no valid token of the session or unfinished sign-in that it needs.
     var isOfNoSession: Bool { slug == .noSession && members.contains(.init("reason", "unknown")) }
-    /// Whether the session must be confirmed first.
+    /// Whether the session is idle, and so must be confirmed first.
     var isOfIdleSession: Bool { slug == .noSession && members.contains(.init("reason", "idle")) }
 
     static let signInFailed = Problem(

@@ -1,7 +1,7 @@
 import Accounts
 
-/// The body of a request that signs in or changes an account. Each function that returns a value collects a refusal if
-/// the member is invalid. Each except ``flag(_:)`` also collects a refusal if the member is missing.
+/// The body of a request that signs in or changes an account. Each `mutating` function reads a member, and
+/// collects a refusal if the member is invalid. Each except ``flag(_:)`` also collects a refusal if it is missing.
 struct SignInBody {
     private let body: Answers
     private(set) var refusals: [Refusal]
