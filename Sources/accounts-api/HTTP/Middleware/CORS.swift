@@ -1,8 +1,8 @@
 import HTTPTypes
 import Hummingbird
 
-/// Adds the CORS headers. Scripts of the sites in `ALLOWED_ORIGINS` may read all answers of the router. Scripts of
-/// applications may read some answers, and scripts of all sites may read a few public documents (see
+/// Adds the CORS headers. Scripts of the sites in `ALLOWED_ORIGINS` may read all answers of the router except those of
+/// the OpenID provider. Scripts of applications may read some answers, and scripts of all sites may read a few public documents (see
 /// ``ApplicationCORS``).
 struct CORS: RouterMiddleware {
     let allowedOrigins: Set<String>
@@ -18,7 +18,9 @@ struct CORS: RouterMiddleware {
             // Without `Vary`, a cache would give a script of one origin the answer for another origin.
             response.headers[.vary] = response.headers[.vary].map { "\($0), Origin" } ?? "Origin"
         }
-        guard let origin = request.headers[.origin], allowedOrigins.contains(origin) else { return response }
+        guard let origin = request.headers[.origin], allowedOrigins.contains(origin),
+            !ApplicationCORS.isOfProvider(request.uri.path)
+        else { return response }
         response.headers[.accessControlAllowOrigin] = origin
         response.headers[.accessControlAllowCredentials] = "true"
         response.headers[.accessControlExposeHeaders] =

@@ -18,7 +18,9 @@ struct CORSPreflight: RouterMiddleware {
         if let access = applications.access(of: request, at: context.endpointPath) {
             return Response(status: .noContent, headers: access.preflight)
         }
-        guard allowedOrigins.contains(origin) else { return try await next(request, context) }
+        guard allowedOrigins.contains(origin), !ApplicationCORS.isOfProvider(request.uri.path) else {
+            return try await next(request, context)
+        }
         return Response(
             status: .noContent,
             headers: [

@@ -35,6 +35,23 @@ struct CORSTests {
         }
     }
 
+    /// RFC 9700 §2.6.
+    @Test(arguments: ["/oauth/authorize", "/oauth/authorize/continue", "/oauth/logout"])
+    func `a listed site may not read the answers of the authorization endpoint`(path: String) async throws {
+        try await TestServer.with(
+            allowedOrigins: [Self.allowedOrigin],
+            hasApplications: true,
+            applicationsFile: RelyingParty.file
+        ) { site in
+            let headers: HTTPFields = [.origin: Self.allowedOrigin]
+            #expect(try await site.send(.get, path, headers).headers[.accessControlAllowOrigin] == nil)
+            var preflight = headers
+            preflight[.accessControlRequestMethod] = "GET"
+            let answer = try await site.client.execute(uri: path, method: .options, headers: preflight) { Response($0) }
+            #expect(answer.status == 405 && answer.headers[.accessControlAllowOrigin] == nil)
+        }
+    }
+
     @Test func `a cache distinguishes the answers to different origins`() async throws {
         try await TestServer.with(allowedOrigins: [Self.allowedOrigin]) { site in
             let page = try await PageVisitor(site).open("/signup")
