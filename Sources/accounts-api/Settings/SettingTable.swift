@@ -380,8 +380,12 @@ private func connectionString(_ text: String) throws -> String {
 /// cannot parse the string, or may have taken a part of the password for the host, returns only dots.
 @Sendable
 private func withoutPassword(_ text: String) -> String {
-    // If the text has several `@`, libpq may have taken a part of the password for the host.
-    guard let connection = ConnectionString(text), text.count(where: { $0 == "@" }) <= 1 else { return "•••" }
+    // If the text has several `@`, or one behind the first slash of a URI, libpq may have taken a part of the password
+    // for the host, the port or the database.
+    let path = text.firstRange(of: "://").map { text[$0.upperBound...].drop { $0 != "/" } } ?? ""
+    guard let connection = ConnectionString(text), text.count(where: { $0 == "@" }) <= 1, !path.contains("@") else {
+        return "•••"
+    }
     let isSecret = connection.containsPassword || ["password", "secret"].contains { text.lowercased().contains($0) }
     return isSecret ? "••• \(connection.destination)" : text
 }

@@ -59,7 +59,7 @@ struct SettingsReferenceTests {
 
     @Test(arguments: [
         "postgresql://kim:Pa@S3cret.invalid@db.example/accounts", "host=db.example sslpassword=S3cret", "S3cret=",
-        "host=db.example password='S3 S3cret'",
+        "host=db.example password='S3 S3cret'", "postgres://kim:ab/S3cret@db/accounts",
     ])
     func `a connection string with a secret is never shown`(text: String) {
         #expect(!SettingTable.shared.databaseURL.shown(text).contains("S3"))
