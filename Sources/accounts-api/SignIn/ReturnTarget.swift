@@ -102,17 +102,6 @@ extension FormPage {
     /// recovery. Returns the same page if the target is the account.
     func carrying(_ target: ReturnTarget) -> FormPage {
         guard let url = target.url else { return self }
-        func carried(_ path: String) -> String {
-            if path.hasPrefix("/sign-in") { return target.carried(by: path) }
-            guard target.authorization != nil else {
-                return [FlowPurpose.signup, .recovery].map(\.path).contains(path) ? target.carried(by: path) : path
-            }
-            return switch path {
-            case FlowPurpose.signup.path: "\(url)&sign-up=1"
-            case FlowPurpose.recovery.path: "\(url)&recover=1"
-            default: path
-            }
-        }
         var form = self
         // A new account cannot answer a request that expects a certain account.
         if target.authorization?.allowsSignUp == false { form.links.removeAll { $0.href == FlowPurpose.signup.path } }
@@ -120,9 +109,26 @@ extension FormPage {
         form.formTargets = [target.authorization?.redirectURI ?? url]
         form.hidden.append((ReturnTarget.name, url))
         form.address = target.carried(by: action)
-        form.back = back.map(carried)
-        form.next = next.map { ($0.label, carried($0.href)) }
-        form.links = form.links.map { ($0.text, $0.label, carried($0.href)) }
+        form.back = back.map(target.link)
+        form.next = next.map { ($0.label, target.link(to: $0.href)) }
+        form.links = form.links.map { ($0.text, $0.label, target.link(to: $0.href)) }
         return form
+    }
+}
+
+extension ReturnTarget {
+    /// Returns the address of the page with this path: with the target if it is a page of the sign-in, the sign-up or
+    /// the recovery, and otherwise the path alone.
+    func link(to path: String) -> String {
+        guard let url else { return path }
+        if path.hasPrefix("/sign-in") { return carried(by: path) }
+        guard authorization != nil else {
+            return [FlowPurpose.signup, .recovery].map(\.path).contains(path) ? carried(by: path) : path
+        }
+        return switch path {
+        case FlowPurpose.signup.path: "\(url)&sign-up=1"
+        case FlowPurpose.recovery.path: "\(url)&recover=1"
+        default: path
+        }
     }
 }

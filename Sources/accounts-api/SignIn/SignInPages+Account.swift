@@ -266,7 +266,7 @@ extension SignInPages {
         let target = ReturnTarget(of: request, among: returnTargets)
         let current = try await confirming(context)
         guard try await sessions.overview(of: current.account.id).hasPassword else {
-            return Pages.seeOther(target.carried(by: confirmationWithoutPassword))
+            return Pages.seeOther(target.link(to: confirmationWithoutPassword))
         }
         let next = String((request.uri.query ?? "").prefix { $0 != "&" })
         return response(confirmationForm(next, of: current).carrying(target), context)

@@ -83,6 +83,21 @@ struct AuthorizeTests {
         }
     }
 
+    @Test func `a recovery in place of a confirmation leads back to the application, too`() async throws {
+        try await RelyingParty.with { shop in
+            let kim = PageVisitor(shop.site)
+            _ = try await kim.fill(through: "terms")
+            _ = try await kim.post("/signup/commit")
+            try DatabaseSession().run("DELETE FROM credentials")
+            try DatabaseSession().letPass("5 minutes")
+            let confirm = try #require(await kim.send(.get, shop.url(["prompt": "login"])).headers[.location])
+            let recovery = try #require(await kim.send(.get, confirm).headers[.location])
+            #expect(recovery.hasPrefix("/oauth/authorize/continue?request=") && recovery.hasSuffix("&recover=1"))
+            let page = try #require(await kim.send(.get, recovery).headers[.location])
+            #expect(page.hasPrefix("/recovery?request="))
+        }
+    }
+
     @Test func `the longest request fits in the URLs of the pages`() async throws {
         let uri = "https://shop.example/" + String(repeating: "a", count: 1979)
         let file = RelyingParty.file.replacingOccurrences(
