@@ -190,7 +190,7 @@ package struct OutboxSender: Sendable {
         let waiting = try await database.transaction(
             """
             UPDATE outbox SET last_error = \(reason), sending_until = NULL
-             WHERE id = \(mail.id) AND state = 'waiting' AND attempts <= \(mail.attempts) RETURNING id
+             WHERE id = \(mail.id) AND state = 'waiting' AND attempts IN (0, \(mail.attempts)) RETURNING id
             """
         )[0]
         // Another server may have finished the mail since. Or it delivers the mail now, because this attempt took

@@ -22,7 +22,7 @@ struct Pixels: ~Copyable {
         words.deallocate()
     }
 
-    /// - Parameter side: the minimum length of each side, if the image is that large.
+    /// - Parameter side: the minimum length of each side, if the image is that large and fits into memory at that size.
     init(_ file: ImageFile, atLeast side: Int) throws(ImageFault) {
         self =
             switch file.format {

@@ -37,7 +37,7 @@ extension Operator {
         }
     }
 
-    /// Re-encrypts the unfinished drafts, the rows of ``sealedTables`` and the sentinel with the first key of the ring,
+    /// Re-encrypts the drafts, the rows of ``sealedTables`` and the sentinel with the first key of the ring,
     /// and computes the digests of the addresses and usernames in these drafts again with that key. The other keys can
     /// then be removed after a while, unless a password needs their pepper (``removableKeys(after:)``).
     ///
@@ -77,7 +77,7 @@ extension Operator {
         return signups.keys.ids.dropFirst().map(\.key).filter { rotated.passwords[$0] == nil }
     }
 
-    private static let batch = 200
+    private static let batch = 1000
     private static let first = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 
     private func rotateDrafts(_ rotated: inout Rotated) async throws(DatabaseError) {
@@ -85,21 +85,25 @@ extension Operator {
         while true {
             let rows = try await database.read(
                 """
-                SELECT id, token_hash, revision, sealed FROM drafts
-                 WHERE (account_id IS NULL OR sealed <> '') AND id > \(last) ORDER BY id LIMIT \(Self.batch)
+                SELECT id, token_hash, revision, sealed, account_id IS NULL FROM drafts
+                 WHERE id > \(last) ORDER BY id LIMIT \(Self.batch)
                 """
             )
             for row in rows {
-                let (id, tokenHash, revision, sealed) = try row.decode(
+                let (id, tokenHash, revision, sealed, isUnfinished) = try row.decode(
                     ID<Draft>.self,
                     [UInt8].self,
                     Int.self,
-                    [UInt8].self
+                    [UInt8].self,
+                    Bool.self
                 )
                 last = id.rawValue
+                // Most committed drafts have no values.
+                if sealed.isEmpty { continue }
                 let place = SealedPlace.draft(id, tokenHash: tokenHash, revision: revision)
                 guard let values = signups.open(sealed, at: place) else {
-                    rotated.countUnreadable(sealed, in: signups.keys)
+                    // Of a committed draft, only the way back of its person is lost, and nothing can delete its row yet.
+                    if isUnfinished { rotated.countUnreadable(sealed, in: signups.keys) }
                     continue
                 }
                 for field in flow.fields {

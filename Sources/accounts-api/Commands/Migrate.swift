@@ -80,7 +80,9 @@ struct Migrate: AsyncParsableCommand {
             for name in names {
                 let gap = String(repeating: " ", count: width - name.count + 2)
                 let time = times[name].map { " in \($0)" } ?? ""
-                print("\(name)\(gap)\(state)\(time)\(status.compatible.contains(name) ? ", compatible" : "")")
+                print(
+                    "\(name)\(gap)\(state)\(time)\(applied == nil && status.compatible.contains(name) ? ", compatible" : "")"
+                )
             }
         }
         if lists.allSatisfy({ $0.1.isEmpty }) { print("the schema is up to date") }

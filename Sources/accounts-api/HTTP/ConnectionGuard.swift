@@ -27,6 +27,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// no IP address.
     private var client: IPAddress?
     private var deadline: Scheduled<Void>?
+    /// The deadline for the client to read an answer; nil if it has read all answers.
+    private var answerDeadline: Scheduled<Void>?
     /// True from the end of a request's header to the end of its body.
     private var isReading = false
     /// True while an answer is written: from its header to its end.
@@ -69,6 +71,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         deadline?.cancel()
+        answerDeadline?.cancel()
         if let client { clients.release(of: client) }
         client = nil
         context.fireChannelInactive()
@@ -115,8 +118,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
         if !head.hasValidHost { return "Host is missing, repeated or invalid. Send one Host: a name or address." }
         // The parser removes only the coding `chunked`, and would pass on a body with another one as if it had none.
         let codings = head.headers[canonicalForm: "Transfer-Encoding"]
-        if !codings.allSatisfy({ $0.lowercased() == "chunked" }) {
-            return "Transfer-Encoding has a coding other than chunked."
+        if codings.count > 1 || codings.contains(where: { $0.lowercased() != "chunked" }) {
+            return "Transfer-Encoding must be chunked, once."
         }
         return nil
     }
@@ -147,6 +150,12 @@ final class ConnectionGuard: ChannelDuplexHandler {
         context.fireErrorCaught(error)
     }
 
+    /// A channel is not writable while the client does not read what was written. The next answer waits then.
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        watchAnswer(context)
+        context.fireChannelWritabilityChanged()
+    }
+
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
         case .head(let head) where (100..<200).contains(head.status.code):
@@ -159,19 +168,20 @@ final class ConnectionGuard: ChannelDuplexHandler {
             isClosing = refusedMethod != nil
             let hasBody = refusedMethod != .HEAD
             isAnswering = true
-            awaitNext(context)
+            watchAnswer(context)
             context.write(wrapOutboundOut(.head(answer.head)), promise: hasBody ? nil : promise)
             if hasBody { context.write(wrapOutboundOut(.body(.byteBuffer(answer.body))), promise: promise) }
         case .head(var head):
             isClosing = shutdown.isUnderWay || hasLastRequest && unanswered == 1
             isAnswering = true
-            awaitNext(context)
+            watchAnswer(context)
             if isClosing { head.headers.replaceOrAdd(name: "Connection", value: "close") }
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body: context.write(data, promise: promise)
         case .end:
             unanswered = max(0, unanswered - 1)
             isAnswering = false
+            watchAnswer(context)
             awaitNext(context)
             // Closing the connection while the client is still sending could lose the answer.
             if isClosing || ignoresInput && unanswered == 0, !isReading { return close(after: data, promise, context) }
@@ -184,17 +194,24 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// still sending may not see the answer yet.
     private var isDraining: Bool { isReading && (refusedMethod != nil || isClosing && unanswered == 0) }
 
-    /// Unless a body is arriving, sets the deadline for the end of the answer that is being written or, if there is
-    /// none, for the end of the next header. Sets no deadline while the server works on a request.
+    /// Starts the deadline of the next header when both the body of the request and its answer have ended. The answer
+    /// may end first. While the server works on a request, this deadline does not run.
     private func awaitNext(_ context: ChannelHandlerContext) {
         if isReading { return }
-        if isAnswering {
-            close(in: limits.answer, context)
-        } else if unanswered > 0 {
-            deadline?.cancel()
-        } else {
-            close(in: limits.nextHeader, context)
+        if unanswered > 0 { deadline?.cancel() } else { close(in: limits.nextHeader, context) }
+    }
+
+    /// Starts the deadline of the answer when its header is written, or when the client has not read earlier answers
+    /// and the next one waits. Ends it when the answer is complete and the client reads.
+    private func watchAnswer(_ context: ChannelHandlerContext) {
+        guard isAnswering || !context.channel.isWritable else {
+            answerDeadline?.cancel()
+            answerDeadline = nil
+            return
         }
+        if answerDeadline != nil { return }
+        let channel = context.channel
+        answerDeadline = context.eventLoop.scheduleTask(in: limits.answer) { channel.close(promise: nil) }
     }
 
     private func close(after end: NIOAny, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {

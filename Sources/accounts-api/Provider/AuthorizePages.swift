@@ -206,12 +206,13 @@ struct AuthorizePages: Sendable {
 
     @Sendable func confirmSignOut(_ request: Request, _ context: RequestScope) async throws -> Response {
         let target = context.answers["target"]?.json?.string.flatMap { provider.open(target: $0) }
-        // The session may have ended while the browser showed the question.
-        let isSignedIn = try await current(context) != nil
-        return Pages.seeOther(
-            target ?? "/sign-in?signed-out",
-            isSignedIn ? try await session.signOut(request, context).headers : [:]
-        )
+        var headers: HTTPFields = [:]
+        do {
+            headers = try await session.signOut(request, context).headers
+        } catch let problem as Problem where problem.slug == .noSession {
+            // The session has ended while the browser showed the question.
+        }
+        return Pages.seeOther(target ?? "/sign-in?signed-out", headers)
     }
 }
 

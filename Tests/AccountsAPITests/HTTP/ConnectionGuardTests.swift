@@ -37,6 +37,10 @@ struct ConnectionGuardTests {
             "POST /signup HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\(end)2\r\n{}\r\n0\r\n\r\n",
             "400 Bad Request", "malformed-request"
         ),
+        (
+            "POST /signup HTTP/1.1\r\nTransfer-Encoding: chunked, chunked\r\n\(end)2\r\n{}\r\n0\r\n\r\n",
+            "400 Bad Request", "malformed-request"
+        ),
         ("GET /\(String(repeating: "a", count: 8192)) HTTP/1.1\r\n\(end)", "414 ", "uri-too-long"),
         (
             "GET /signup HTTP/1.1\r\nX: \(String(repeating: "a", count: 16_400))\r\n\(end)",
@@ -297,13 +301,19 @@ struct ConnectionGuardTests {
             ) { _ in (HTTPResponseHead(version: .http1_1, status: .badRequest), ByteBuffer()) }
         )
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 80)).wait()
-        let request = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/openapi.json", headers: ["Host": "x"])
-        try channel.writeInbound(HTTPServerRequestPart.head(request))
-        try channel.writeInbound(HTTPServerRequestPart.end(nil))
+        for _ in 1...2 {
+            let request = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/openapi.json", headers: ["Host": "x"])
+            try channel.writeInbound(HTTPServerRequestPart.head(request))
+            try channel.writeInbound(HTTPServerRequestPart.end(nil))
+        }
         channel.embeddedEventLoop.advanceTime(by: .hours(1))
-        #expect(channel.isActive, "the server still works on the request")
+        #expect(channel.isActive, "the server still works on the requests")
         let answer = HTTPResponseHead(version: .http1_1, status: .ok, headers: ["X-Request-Id": "1"])
         try channel.writeOutbound(HTTPServerResponsePart.head(answer))
+        try channel.writeOutbound(HTTPServerResponsePart.end(nil))
+        // The second answer waits, because the client has not read the first one.
+        channel.isWritable = false
+        channel.pipeline.fireChannelWritabilityChanged()
         channel.embeddedEventLoop.advanceTime(by: .seconds(59))
         #expect(channel.isActive)
         channel.embeddedEventLoop.advanceTime(by: .seconds(1))

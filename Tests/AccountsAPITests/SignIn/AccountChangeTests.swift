@@ -221,7 +221,6 @@ struct AccountChangeTests {
         }
     }
 
-    /// NIST SP 800-63B-4 §4.1.2.1. No sign-in starts such a session, but the rule must not depend on that.
     @Test func `a change during which the session is signed out holds, and its answer has no session`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
@@ -240,6 +239,7 @@ struct AccountChangeTests {
         }
     }
 
+    /// NIST SP 800-63B-4 §4.1.2.1. No sign-in starts such a session, but the rule must not depend on that.
     @Test func `a session of one factor changes nothing about the authenticator of the account`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)

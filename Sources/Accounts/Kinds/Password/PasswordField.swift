@@ -56,7 +56,7 @@ package struct PasswordField: FieldKind {
 /// The hash of a password.
 package struct PasswordHash: StoredValue {
     package let phc: PHCString
-    /// The minimum length, in Unicode scalars, that the flow file required when the password was set. It is stored
+    /// The minimum length, in Unicode scalars, that the rules required when the password was set. It is stored
     /// because the hash does not show the length of the password.
     package let minimum: Int
 }

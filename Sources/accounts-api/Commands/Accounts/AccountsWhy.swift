@@ -60,7 +60,7 @@ extension SignInDiagnosis {
         switch finding {
         case .disabled(let since):
             "An operator disabled the account \(past(since)). \"accounts enable\" lets the person sign in again."
-        case .noMethod: "The flow permits only mailed codes, and the account has no address."
+        case .noMethod: "The account has nothing that a sign-in of this flow needs."
         case .noPassword(let canReset):
             if methods.contains(.code) {
                 "The account has no password. A mailed code signs in."

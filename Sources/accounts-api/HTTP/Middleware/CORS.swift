@@ -19,7 +19,7 @@ struct CORS: RouterMiddleware {
             response.headers[.vary] = response.headers[.vary].map { "\($0), Origin" } ?? "Origin"
         }
         guard let origin = request.headers[.origin], allowedOrigins.contains(origin),
-            !ApplicationCORS.isOfProvider(request.uri.path)
+            !ApplicationCORS.isOfProvider(context.endpointPath)
         else { return response }
         response.headers[.accessControlAllowOrigin] = origin
         response.headers[.accessControlAllowCredentials] = "true"

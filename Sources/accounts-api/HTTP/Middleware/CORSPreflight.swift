@@ -18,7 +18,7 @@ struct CORSPreflight: RouterMiddleware {
         if let access = applications.access(of: request, at: context.endpointPath) {
             return Response(status: .noContent, headers: access.preflight)
         }
-        guard allowedOrigins.contains(origin), !ApplicationCORS.isOfProvider(request.uri.path) else {
+        guard allowedOrigins.contains(origin), !ApplicationCORS.isOfProvider(context.endpointPath) else {
             return try await next(request, context)
         }
         return Response(
