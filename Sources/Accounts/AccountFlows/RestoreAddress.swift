@@ -5,8 +5,8 @@ extension Sessions {
     /// authenticator app and the recovery codes if the app was added less than seven days before the change of the
     /// address, or after it. The person sets a new password with a recovery (``Flow/recovery``).
     ///
-    /// Throws `refused` if the link was never mailed, was used or has expired, or if the account has got back an
-    /// address that it had even earlier.
+    /// Throws `refused` if the link was never mailed, was used or has expired. Also throws it if another link has
+    /// restored an address that the account had before the one of this link.
     package func restoreAddress(_ token: AddressToken) async throws(SignInError) {
         guard let left = try await leftAddress(of: token) else { throw Self.invalidLink }
         let (account, isRestored) = (left.account, Signups.flag("changed"))

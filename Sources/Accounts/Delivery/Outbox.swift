@@ -26,11 +26,11 @@ package struct Outbox: Sendable {
         let to: String
         let language: Language
         /// A code, or the token in a link that continues a sign-up on another device or undoes a change of address,
-        /// with its lifetime in minutes. A mail that takes the place of a mail with a code also has a code, but does
-        /// not show it, or is never sent. Nil for other mail.
+        /// with its lifetime in minutes. A notice or a withheld mail, which the service stores in place of a mail with a
+        /// code, also has a code, but a notice does not show it, and a withheld mail is never sent. Nil for other mail.
         let code: (text: String, minutes: Int)?
-        /// The ticket (``Ticket``) in the link of a mail with a code, with which the person gets another code. A mail
-        /// that takes the place of such a mail may have a ticket, too. Nil for other mail.
+        /// The ticket (``Ticket``) in the link of a mail with a code, with which the person gets another code. A
+        /// notice or a withheld mail in place of such a mail may have a ticket, too. Nil for other mail.
         var ticket: String?
     }
 
@@ -77,7 +77,7 @@ package struct Outbox: Sendable {
     }
 
     /// The digests that rows of mail to that address may have in the column `recipient`: one for each key of the key
-    /// ring.
+    /// ring. The row of a mail with a sign-in code has another digest if the person has typed a username.
     func recipientDigests(of address: EmailAddress) -> [[UInt8]] { recipientDigests(of: address.rawValue) }
 
     private func recipientDigests(of address: String) -> [[UInt8]] {

@@ -129,7 +129,7 @@ struct EventQueue: Sendable {
     }
 
     /// Stores a failed attempt. If this claim is still the current one, the event waits for its next attempt, or
-    /// becomes `failed` if there is none. In any case, counts a failure of the application. Also pauses its webhook if
+    /// becomes `failed` if there is none; if an operator has retried the event since the claim, it is due at once. In any case, counts a failure of the application. Also pauses its webhook if
     /// `pause` is not 0 or after repeated failures, and switches the webhook off if `disablesWebhook` is true. The
     /// application still gets logouts.
     ///

@@ -317,6 +317,7 @@ extension Sessions {
         "(SELECT id FROM accounts WHERE id = \(account) AND disabled_at IS NULL AND \(condition)) AS account"
     }
 
-    /// Returns the condition that a row of `sessions` or `sign_ins` belongs to the token.
+    /// Returns the condition that a row of a table with the columns `id` and `token_hash`, such as `sessions`, belongs to
+    /// the token.
     static func has<Owner>(_ token: Token<Owner>) -> SQL { "id = \(token.id) AND token_hash = \(token.hash)" }
 }

@@ -47,8 +47,9 @@ struct OpenAPI {
         ["type": "apiKey", "in": "cookie", "name": .string(cookie.name)]
     }
 
-    /// The paths with their operations. An operation on steps has one path for each step or image field of
-    /// ``targets(of:)``, because their bodies differ. Other parameters stay, as `{name}`.
+    /// The paths with their operations. In the path of an operation on steps or image fields, the names of a step and a
+    /// field replace the parameters, so there is one path for each of ``targets(of:)``. Other parameters stay, as
+    /// `{name}`.
     private var paths: [JSON.Member] {
         var paths: [(path: String, operations: [JSON.Member])] = []
         for operation in operations {
@@ -68,8 +69,8 @@ struct OpenAPI {
         return paths.map { .init($0.path, .object($0.operations)) }
     }
 
-    /// The steps that support the act, or their image fields if the act is about one. If the act is about no step, one
-    /// element without a step.
+    /// The steps that support the act. If the act is about an image field, the image fields of these steps. If the act
+    /// is about neither, one element without a step and a field.
     private func targets(of operation: Operation) -> [(Step?, Field?)] {
         guard operation.needsStep else { return [(nil, nil)] }
         let steps = operation.steps(of: site(of: operation).signups.flow).filter { $0.supports(operation.act) }
