@@ -81,9 +81,8 @@ extension Signups {
             return
         }
         plan.accountConditions += [
-            // At most 70 minutes lie between the confirmation and the commit: 10 until the draft starts, and the 60
-            // that the draft lives. The other 10 minutes are a margin. If an operator extends the draft, the session
-            // must be confirmed once more.
+            // The draft starts at most 10 minutes after the confirmation, and lives 60 minutes. 10 more are a margin.
+            // If an operator has extended the draft, the confirmation may be too old; then the draft ends.
             """
             EXISTS (SELECT FROM sessions WHERE id = \(session) AND account = \(account) AND now() < ends_at
                        AND auth_time > now() - interval '80 minutes')

@@ -2,8 +2,8 @@
 package struct Applications: Sendable {
     /// The applications in the order of the file.
     package let all: [Application]
-    /// The list `issuer_audience` of the file. Its first entry is the `aud` of access tokens. If the list is empty,
-    /// their `aud` is the issuer.
+    /// The list `issuer_audience` of the file. Its first entry is the `aud` of access tokens, and the others have no
+    /// effect. If the list is empty, their `aud` is the issuer.
     package let issuerAudience: [String]
     /// Risks that do not prevent the use of the file, such as a secret file that every user of the machine can read.
     package let warnings: [YAMLFileError]
@@ -22,8 +22,8 @@ package struct Applications: Sendable {
         id.utf8.count <= 64 ? byID[id] : nil
     }
 
-    /// Whether a script from that origin belongs to an application: a public application has a redirect URI with the
-    /// origin. Applications with a secret run on a server, not in a browser.
+    /// Whether a script from that origin may belong to an application: true if some public application has a redirect
+    /// URI with the origin. Applications with a secret run on a server, not in a browser.
     ///
     /// - Parameter origin: the value of the header `Origin`, such as `https://shop.example`.
     package func allows(origin: String) -> Bool { origin.utf8.count <= 300 && origins.contains(origin) }

@@ -1,5 +1,5 @@
 extension ApplicationsReader {
-    /// The fields that the key `claims` names, without those that have mistakes.
+    /// Reads the list `claims`. Returns the fields with these names, without those that have mistakes.
     mutating func claims(in entry: inout YAMLEntry) -> [Field] {
         var names: Set<String> = []
         return items("claims", in: &entry, upTo: 100).compactMap { item in
@@ -38,8 +38,8 @@ extension ApplicationsReader {
     /// Names of claims by which applications may grant rights.
     private static let rights: Set<String> = ["roles", "groups", "entitlements", "permissions"]
 
-    /// Names of claims that have a meaning in tokens (RFC 7519 §4.1, RFC 7662 §2.2, RFC 9068 §2.2; OpenID Connect Core
-    /// §2, §5.6.2, Back-Channel Logout §2.4) or are members of events.
+    /// Names of claims that specifications of tokens define (such as RFC 7519, RFC 7662, RFC 8417, RFC 8693, RFC 9068 and
+    /// OpenID Connect Core), that this service defines, or that an event has beside the claims of the account (`id`).
     private static let defined: Set<String> = [
         "iss", "sub", "aud", "exp", "nbf", "iat", "jti", "id", "auth_time", "nonce", "acr", "amr", "azp", "at_hash",
         "c_hash", "s_hash", "sid", "events", "toe", "txn", "client_id", "token_type", "active", "scope", "cnf", "act",

@@ -3,7 +3,7 @@ internal import Foundation
 /// A position in the list of all events. Applications store its text and give it back, but do not interpret it.
 package struct EventCursor: Hashable, Sendable {
     /// The number of the PostgreSQL transaction that wrote the event. The list has events in the order of this number,
-    /// then of their ids. The ids of one transaction ascend in the order of writing.
+    /// then of their ids. The ids of the events that one transaction wrote ascend in the order of writing.
     fileprivate let xid: String
     fileprivate let event: UUID
 
@@ -75,10 +75,10 @@ extension Database {
         after cursor: EventCursor,
         limit: Int
     ) async throws(DatabaseError) -> (events: [AccountEvent], next: EventCursor, mayHaveMore: Bool) {
-        // The events of the page have no value in `rows_read`. If the page has fewer events than the limit, and any
-        // event was read, there is one more row: the last event that was read. Its `rows_read` is the number of events
-        // that were read. This event may also be an event of the page. One statement finds the page and this row,
-        // because a second statement could see later events.
+        // The first rows of the result are the events to return (`wanted`), with NULL in `rows_read`. If they are fewer
+        // than the limit, and any event was read, one more row follows: the last event that was read, which may also be
+        // one of the first rows. Its `rows_read` is the number of events that were read. One statement finds all these
+        // rows, because a second statement could see later events.
         let rows = try await read(
             """
             WITH range AS NOT MATERIALIZED (

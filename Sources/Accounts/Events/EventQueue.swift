@@ -5,7 +5,7 @@ internal import Foundation
 /// An application may get an event or a logout twice: if a server dies after a delivery and before it stores the
 /// outcome, the delivery is repeated.
 ///
-/// The transactions of this type do not wait for the disk (`synchronous_commit = off`). After a crash of PostgreSQL,
+/// The transactions that `EventQueue` runs do not wait for the disk (`synchronous_commit = off`). After a crash of PostgreSQL,
 /// the latest of them may be missing: then a request is sent twice or too early, or a webhook that answered 410 is on
 /// again. No event is lost, because other transactions write the events.
 struct EventQueue: Sendable {
@@ -30,7 +30,8 @@ struct EventQueue: Sendable {
 
     /// A logout: the end of a grant, which is the access of one application to one session. This server has claimed the
     /// logout for one attempt to tell the application. The number of attempts identifies the claim, because no command
-    /// resets this number. (`events retry` resets only the number of attempts of a ``Delivery``.)
+    /// resets this number: `events retry` resets only that of a ``Delivery``. After a crash of PostgreSQL that has lost
+    /// the claim, the next claim has the same number.
     struct Logout: Sendable {
         let application: String
         /// The id of the grant.
@@ -129,9 +130,10 @@ struct EventQueue: Sendable {
     }
 
     /// Stores a failed attempt. If this claim is still the current one, the event waits for its next attempt, or
-    /// becomes `failed` if there is none; if an operator has retried the event since the claim, it is due at once. In any case, counts a failure of the application. Also pauses its webhook if
-    /// `pause` is not 0 or after repeated failures, and switches the webhook off if `disablesWebhook` is true. The
-    /// application still gets logouts.
+    /// becomes `failed` if there is none; if an operator has retried the event since the claim, it is due at once.
+    ///
+    /// In any case, counts a failure of the application. Also pauses its webhook if `pause` is not 0 or after repeated
+    /// failures, and switches the webhook off if `disablesWebhook` is true. The application still gets logouts.
     ///
     /// - Parameters:
     ///   - delay: the seconds until the next attempt; nil if this was the last one.
