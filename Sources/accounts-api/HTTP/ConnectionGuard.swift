@@ -31,8 +31,6 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var answerDeadline: Scheduled<Void>?
     /// True from the end of a request's header to the end of its body.
     private var isReading = false
-    /// True while an answer is written: from its header to its end.
-    private var isAnswering = false
     /// The number of requests without a complete answer.
     private var unanswered = 0
     /// True if the latest request is the last one of this connection (RFC 9112, §9.3 and §9.6).
@@ -150,9 +148,14 @@ final class ConnectionGuard: ChannelDuplexHandler {
         context.fireErrorCaught(error)
     }
 
-    /// A channel is not writable while the client does not read what was written. The next answer waits then.
+    /// The channel is not writable while the client does not read what was written. The next answer waits then, so this
+    /// starts a deadline for the client. (The deadline of the next header is enough if no other answer waits.)
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        watchAnswer(context)
+        answerDeadline?.cancel()
+        let channel = context.channel
+        answerDeadline =
+            channel.isWritable
+            ? nil : context.eventLoop.scheduleTask(in: limits.answer) { channel.close(promise: nil) }
         context.fireChannelWritabilityChanged()
     }
 
@@ -167,21 +170,15 @@ final class ConnectionGuard: ChannelDuplexHandler {
             // unknown. If this handler has refused the request, it closes the connection when the request has ended.
             isClosing = refusedMethod != nil
             let hasBody = refusedMethod != .HEAD
-            isAnswering = true
-            watchAnswer(context)
             context.write(wrapOutboundOut(.head(answer.head)), promise: hasBody ? nil : promise)
             if hasBody { context.write(wrapOutboundOut(.body(.byteBuffer(answer.body))), promise: promise) }
         case .head(var head):
             isClosing = shutdown.isUnderWay || hasLastRequest && unanswered == 1
-            isAnswering = true
-            watchAnswer(context)
             if isClosing { head.headers.replaceOrAdd(name: "Connection", value: "close") }
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body: context.write(data, promise: promise)
         case .end:
             unanswered = max(0, unanswered - 1)
-            isAnswering = false
-            watchAnswer(context)
             awaitNext(context)
             // Closing the connection while the client is still sending could lose the answer.
             if isClosing || ignoresInput && unanswered == 0, !isReading { return close(after: data, promise, context) }
@@ -199,19 +196,6 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private func awaitNext(_ context: ChannelHandlerContext) {
         if isReading { return }
         if unanswered > 0 { deadline?.cancel() } else { close(in: limits.nextHeader, context) }
-    }
-
-    /// Starts the deadline of the answer when its header is written, or when the client has not read earlier answers
-    /// and the next one waits. Ends it when the answer is complete and the client reads.
-    private func watchAnswer(_ context: ChannelHandlerContext) {
-        guard isAnswering || !context.channel.isWritable else {
-            answerDeadline?.cancel()
-            answerDeadline = nil
-            return
-        }
-        if answerDeadline != nil { return }
-        let channel = context.channel
-        answerDeadline = context.eventLoop.scheduleTask(in: limits.answer) { channel.close(promise: nil) }
     }
 
     private func close(after end: NIOAny, _ promise: EventLoopPromise<Void>?, _ context: ChannelHandlerContext) {

@@ -12,7 +12,7 @@ struct ConnectionLimits: Sendable {
     var nextHeader: TimeAmount = .seconds(60)
     /// The maximum time from the end of a request's header to the end of its body.
     var body: TimeAmount = .seconds(30)
-    /// The maximum time from the header of an answer to its end. A client that does not read would otherwise keep its
+    /// The maximum time in which a client does not read while answers to it wait. Such a client would otherwise keep its
     /// connection for ever.
     var answer: TimeAmount = .seconds(60)
     /// The maximum number of concurrent connections. A further connection waits until another one ends.
