@@ -4,7 +4,7 @@ package import Foundation
 package enum SignInFinding: Sendable {
     /// An operator has disabled the account.
     case disabled(since: Date)
-    /// The flow permits only mailed codes, but the account has no address.
+    /// The flow permits only mailed codes, but the account has no address, or the flow permits no sign-in at all.
     case noMethod
     /// The flow permits passwords, but the account has none. `canReset` is true if a recovery can set one.
     case noPassword(canReset: Bool)
