@@ -44,8 +44,7 @@ struct PhotoRoutes: Sendable {
             of: context.draft,
             at: request.expectedRevision(of: context.draft)
         )
-        // Only the form of a page sends a POST.
-        if request.method == .post, context.representation == .page { return Pages.seeOther(context.step.href) }
+        if context.representation == .page { return Pages.seeOther(context.step.href) }
         return Answer(status: .noContent).tagged(draft).response
     }
 }

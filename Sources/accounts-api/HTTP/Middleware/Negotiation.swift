@@ -2,7 +2,8 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// Refuses a request whose `Accept` matches no representation of the route.
+/// Refuses a request whose `Accept` matches no representation of the route. If the route has no pages, it answers with
+/// JSON also a request that prefers a page.
 struct Negotiation: RouterMiddleware {
     /// Whether a browser may get a page or a redirect instead of JSON.
     let hasPages: Bool
@@ -19,6 +20,8 @@ struct Negotiation: RouterMiddleware {
                 """
             )
         }
+        var context = context
+        if preferred == .page, !hasPages { context.representation = .json }
         return try await next(request, context)
     }
 }
