@@ -64,7 +64,12 @@ extension ApplicationsReader {
             return nil
         }
         if file.isReadableByAll {
-            warn(entry.error("every user of this machine can read the secrets in \"\(path)\"; use mode 0400", at: key))
+            warn(
+                entry.error(
+                    "the mode of \"\(path)\" lets every user of this machine read its secrets; use mode 0400",
+                    at: key
+                )
+            )
         }
         guard (1...2).contains(file.lines.count) else {
             collect(entry.error("\"\(path)\" must have one line, or two while one secret replaces the other", at: key))

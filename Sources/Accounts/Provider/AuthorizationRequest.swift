@@ -83,7 +83,7 @@ package struct AuthorizationRequest: Hashable, Sendable {
 }
 
 /// An authorization request whose error is shown to the person, because the browser must not go back to the
-/// application: the application, its redirect URI or the `request_uri` is not valid (RFC 6749 §4.1.2.1), or the
+/// application; an application that pushes such a request gets the error itself. The application, its redirect URI or the `request_uri` is not valid (RFC 6749 §4.1.2.1), or the
 /// `prompt` is unknown (Initiating User Registration 1.0 §4.1).
 package struct UnanswerableRequest: Error, Hashable, Sendable {
     package let detail: String

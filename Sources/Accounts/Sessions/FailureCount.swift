@@ -1,10 +1,10 @@
-/// A count of failures in a row. Each guess is counted as a failure first. If the count is then above the maximum, the
-/// guess is refused without being evaluated.
+/// A count of failures. Each guess is counted as a failure first. If the count is then above the maximum, the guess is
+/// refused without being evaluated. After a right guess, ``Signups/forgive(_:isKnown:when:)`` changes the counts.
 struct FailureCount: Sendable {
     /// Keyed digests that identify the count: one for each of the first two keys of the key ring.
     let subjects: [[UInt8]]
     let maximum: Int
-    /// The count begins again if this time passes without a failure or a refused guess.
+    /// The count begins again if this time passes without a guess that is counted here.
     let memory: Duration
 }
 

@@ -30,8 +30,9 @@ extension Sessions {
         return pending
     }
 
-    /// Returns the typed address, or an address made of the typed username, which nobody can have. Mails for the same
-    /// returned address are delivered one after another. No mail is sent to it unless it is the address of the account.
+    /// Returns the typed address or, for a username, an address in the domain `username.invalid`, which nobody can have.
+    /// The outbox orders the mail by this address instead of the account's, so that the order of delivery does not tell
+    /// which address belongs to a username. The mail itself goes only to the address of the account.
     private static func named(by identifier: SignInIdentifier) -> EmailAddress {
         identifier.address ?? EmailAddress("\(identifier.value)@username.invalid")
             ?? EmailAddress("nobody@username.invalid")!

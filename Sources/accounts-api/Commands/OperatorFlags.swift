@@ -84,11 +84,12 @@ struct OperatorFlags: ParsableArguments {
             let admin = Operator(signups, name: name, host: Machine.name, reason: reason)
             let outcome: Result<Value, any Error>
             do { outcome = .success(try await body(admin)) } catch { outcome = .failure(error) }
-            // Write the funnel counts of the deleted drafts, even if the command failed after it had deleted some.
+            // Write the funnel counts of the deleted drafts and accounts, even if the command failed after it had
+            // deleted some.
             do {
                 try await signups.funnel.flush(to: database)
             } catch {
-                printWarning("the funnel lacks what this command has deleted: \(error)", asJSON: json)
+                printWarning("the funnel may lack what this command has deleted: \(error)", asJSON: json)
             }
             let value = try outcome.get()
             if showsSealed, keys.isEmpty {

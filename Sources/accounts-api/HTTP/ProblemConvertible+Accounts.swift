@@ -255,7 +255,7 @@ extension Problem {
 
     static let unknownStep = Problem(
         .unknownStep,
-        "There is no step with this name here. The draft lists its steps, and GET /signup/schema those of the sign-up."
+        "There is no step with this name, or it cannot be changed here. GET /signup/schema lists the steps of the sign-up."
     )
 
     static let noImageField = Problem(

@@ -26,8 +26,8 @@ extension Refusal.Code {
         case .tooLong:
             Explanation(
                 meaning: """
-                    The value is longer than `max`: in bytes for e-mail addresses, phone numbers, and the identifiers \
-                    and codes of a sign-in; otherwise in characters.
+                    The value is longer than `max`: in bytes for e-mail addresses, phone numbers, identifiers, \
+                    tickets and codes; otherwise in characters.
                     """,
                 remedy: "Ask for a shorter value."
             )
@@ -140,8 +140,9 @@ extension Refusal.Code {
             Explanation(
                 meaning: "The code or the link is too old, was used, or was replaced by a newer one.",
                 remedy: """
-                    Request a new code with `POST /signup/<step>/resend`, or a new link on the first device. For a \
-                    ticket, open the latest mail with a code, or start again.
+                    Request a new code with `POST /signup/<step>/resend`. For a link to another device, request a \
+                    new one with `POST /signup/handoff` on the device that has the sign-up. For a ticket, open the \
+                    latest mail with a code, or start again. The link that undoes a change of address cannot be renewed.
                     """
             )
         case .codeExhausted:

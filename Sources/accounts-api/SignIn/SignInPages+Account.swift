@@ -309,8 +309,8 @@ extension SignInPages {
         let page = Self.pagesNeedingConfirmation[next].map { target.carried(by: $0) }
         return try await answering(context, next: page, then: target) { [context] in
             var answer = try await session.confirm(request, context)
-            // The page that needs the confirmation comes next, even if the account lacks an authenticator app. So the
-            // answer must not name another page.
+            // If the flow requires an authenticator app and the account has none, the answer names the page that sets
+            // one up as the next. But the page that needs the confirmation comes first.
             answer.json = nil
             return answer
         } orShow: { _ in

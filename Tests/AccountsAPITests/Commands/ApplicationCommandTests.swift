@@ -78,7 +78,7 @@ struct ApplicationCommandTests {
         try await Self.withApplications(Self.valid, mode: 0o644) { file in
             let run = try await CommandRun.of("applications", "check", file)
             #expect(run.status == 0 && run.errorOutput.split(separator: "\n").count == 2)
-            #expect(run.errorOutput.hasPrefix("\(file):5: every user of this machine can read the secrets in "))
+            #expect(run.errorOutput.hasPrefix("\(file):5: the mode of "))
             #expect(!run.errorOutput.contains(Self.secret))
         }
     }

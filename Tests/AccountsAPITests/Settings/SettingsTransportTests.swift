@@ -32,7 +32,7 @@ struct SettingsTransportTests {
 
     @Test func `a first key without a pepper is a warning`() throws {
         let old = "old:" + Data(repeating: 8, count: 32).base64EncodedString()
-        let warning = "passwords are hashed without a pepper; put a key with v2: first"
+        let warning = "passwords are hashed without a pepper, which needs a v2 key (id:v2:…); put one first"
         #expect(try Self.warnings(["ACCOUNTS_KEYS": "\(old),\(TestSignups.keys)"]) == [warning])
         #expect(try Self.warnings(["ACCOUNTS_KEYS": "\(TestSignups.keys),\(old)"]).isEmpty)
     }
@@ -41,8 +41,8 @@ struct SettingsTransportTests {
         #expect(
             Self.mistakes(["PUBLIC_URL": "https://a.example", "SMTP_URL": ""]) == [
                 """
-                SMTP_URL is missing: codes would be printed although PUBLIC_URL is "https://a.example"; set it to a \
-                mail server, or to terminal: if codes are to be printed
+                SMTP_URL is missing: codes would be printed although PUBLIC_URL is "https://a.example"; name a mail \
+                server, or set SMTP_URL=terminal: if codes are to be printed
                 """
             ]
         )

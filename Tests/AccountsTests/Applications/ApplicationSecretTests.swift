@@ -129,7 +129,7 @@ struct ApplicationSecretTests {
             #expect(applications.all[0].accepts(secret: Applications.newSecret))
             #expect(
                 applications.warnings.map(\.description) == [
-                    "\(path):5: every user of this machine can read the secrets in \"secret\"; use mode 0400"
+                    "\(path):5: the mode of \"secret\" lets every user of this machine read its secrets; use mode 0400"
                 ]
             )
         }

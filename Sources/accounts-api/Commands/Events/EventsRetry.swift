@@ -6,8 +6,8 @@ extension EventCommands {
         static let configuration = CommandConfiguration(
             abstract: "Switches the webhook of an application on, and delivers all events that it has not received.",
             discussion: """
-                With EVENT it delivers only this event, after earlier waiting ones of the same account, and refuses if \
-                the webhook is off.
+                With EVENT, it retries this event and those of the same account that wait with it, and refuses if the \
+                webhook is off.
 
                 EXAMPLES
                   accounts-api events retry shop
