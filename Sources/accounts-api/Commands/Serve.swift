@@ -390,7 +390,7 @@ struct Server {
         )
         let limits = ConnectionLimits()
         return Application(
-            router: routes.router(),
+            responder: routes.responder(),
             server: routes.server(within: limits),
             configuration: .init(
                 address: .hostname(settings.listen.host, port: settings.listen.port),

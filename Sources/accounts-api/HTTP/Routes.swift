@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import ServiceLifecycle
 
-/// The table of all routes, and the router made from it.
+/// The table of all routes, and the handler of requests made from it.
 struct Routes: Sendable {
     let sessions: Sessions
     let database: Database
@@ -189,7 +189,10 @@ struct Routes: Sendable {
 // MARK: - The router
 
 extension Routes {
-    func router() -> Router<RequestScope> {
+    /// The handler of all requests.
+    func responder() -> some HTTPResponder<RequestScope> { RequestTask(responder: router().buildResponder()) }
+
+    private func router() -> Router<RequestScope> {
         let router = Router(context: RequestScope.self, options: .autoGenerateHeadEndpoints)
         let applicationCORS = ApplicationCORS(applications: applications)
         // Middleware, the outermost first.

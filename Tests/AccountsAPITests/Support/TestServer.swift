@@ -83,7 +83,7 @@ struct TestServer: Sendable {
             )
             let contract = try Contract(routes.description)
             let app = Application(
-                router: routes.router(),
+                responder: routes.responder(),
                 server: routes.server(within: connections),
                 configuration: .init(address: .hostname("127.0.0.1", port: 0)),
                 logger: log.logger
