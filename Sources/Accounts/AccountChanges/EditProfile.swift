@@ -5,13 +5,12 @@ extension Sessions {
     /// Returns a draft with the values of the account, from which the forms of the account are filled. The draft is not
     /// stored.
     package func draft(of session: AccountSession, in language: Language) async throws(SignInError) -> Draft {
-        var draft = signups.newDraft(
+        signups.newDraft(
             with: try await values(of: session.account),
             in: language,
-            token: Token(for: ID())
+            token: Token(for: ID()),
+            now: session.now
         )
-        draft.now = session.now
-        return draft
     }
 
     /// Validates the answers to one step and replaces its values. If this changes the username by which the person

@@ -1,13 +1,25 @@
 /// The authorization request that has led to a sign-up or a recovery. The person goes on with the request after the
 /// commit. The draft contains it, so it is kept as long as the draft.
 package struct DraftAuthorization: Hashable, Sendable {
-    package let request: AuthorizationRequest
+    /// The request in memory of its own: it is large, most drafts have none, and many functions copy the values of a
+    /// draft.
+    private indirect enum Box: Hashable, Sendable {
+        case request(AuthorizationRequest)
+    }
+
+    private let box: Box
     /// The hash of the draft's token when the request was stored. If the draft has another token now, it has moved to
     /// another device, whose browser does not know the request.
     let tokenHash: [UInt8]
 
+    package var request: AuthorizationRequest {
+        switch box {
+        case .request(let request): request
+        }
+    }
+
     init(_ request: AuthorizationRequest, tokenHash: [UInt8]) {
-        (self.request, self.tokenHash) = (request, tokenHash)
+        (box, self.tokenHash) = (.request(request), tokenHash)
     }
 
     init?(json: JSON) {

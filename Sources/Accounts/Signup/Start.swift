@@ -73,7 +73,6 @@ extension Signups {
     /// Inserts the draft, and returns it with the times of the database; nil if ``insert(_:when:)`` inserts nothing
     /// because of an earlier draft.
     private func store(_ draft: Draft) async throws(StartError) -> Draft? {
-        var draft = draft
         let limits = charges(.starts, of: network)
         let insert = insert(draft, when: Self.isWithinLimits)
         let (row, exceeded) = try await converting(to: StartError.database) { () throws(DatabaseError) in
@@ -82,20 +81,25 @@ extension Signups {
         }
         if let exceeded { throw .limited(exceeded) }
         guard let (now, expiresAt) = row else { return nil }
-        (draft.now, draft.updatedAt, draft.expiresAt) = (now, now, expiresAt)
-        draft.endsAt = now + Double(flow.expiry.absolute.seconds)
         funnel.started(at: draft.step, of: flow)
-        return draft
+        return draft.stored(
+            at: now,
+            expiresAt: expiresAt,
+            endsAt: now + Double(flow.expiry.absolute.seconds)
+        )
     }
 
-    /// Returns a draft that is not stored yet, with the times of this process.
+    /// Returns a draft that is not stored yet.
+    ///
+    /// - Parameter now: the time of its start; by default, the time of this process.
     func newDraft(
         with values: Values,
         in language: Language,
         for destination: DraftDestination? = nil,
-        token: Token<Draft>
+        token: Token<Draft>,
+        now: Date = Date()
     ) -> Draft {
-        let (id, now) = (token.id, Date())
+        let id = token.id
         // The flow has texts only in its own languages.
         let language = flow.languages.contains(language) ? language : flow.languages[0]
         var values = values
