@@ -14,6 +14,8 @@ struct Operation: Sendable {
     /// The flow whose steps `:step` stands for. The operation reads the token of a draft of this flow, unless it reads
     /// the token of a session (``readsSession``).
     let flow: FlowPurpose
+    /// The parameters in the query.
+    let query: [QueryParameter]
     let handler: Handler
 
     /// An act of a client, such as a commit, with its description. Each file with routes adds its acts in an extension.
@@ -119,10 +121,12 @@ struct Operation: Sendable {
         case field(@Sendable (Request, FieldContext) async throws -> Response)
     }
 
+    /// - Parameter query: the parameters in the query; nil for those of the act.
     init(
         _ method: HTTPRequest.Method,
         _ path: String,
         _ act: Act,
+        query: [QueryParameter]? = nil,
         responses: [HTTPResponse.Status: Shape],
         of flow: FlowPurpose = .signup,
         _ handler: Handler
@@ -132,14 +136,10 @@ struct Operation: Sendable {
         self.act = act
         self.responses = responses
         self.flow = flow
+        self.query = query ?? act.query
         self.handler = handler
     }
 
-    /// The parameters in the query. Most of those of ``Act/show`` are for the first page of a flow. A change of the
-    /// address has no such page.
-    var query: [QueryParameter] {
-        act == .show && flow == .emailChange ? ["locale", "ui_locales"] : act.query
-    }
     var needsStep: Bool { path.contains(":step") }
     /// The steps that `:step` stands for.
     func steps(of flow: Flow) -> [Step] { needsSession ? flow.editableSteps : flow.steps }

@@ -205,9 +205,18 @@ struct SignupRoutes: Sendable {
 extension SignupRoutes {
     var operations: [Operation] {
         let start = operation(.post, "", .start, responses: [.created: .draft, .ok: .draft], .open(start))
-        // A change of the address needs a session, so ``EmailChangeRoutes`` starts it.
-        return (site.purpose == .emailChange ? [] : [start]) + [
-            operation(.get, "", .show, responses: [.ok: .draft], .draft(show)),
+        // A change of the address needs a session, so ``EmailChangeRoutes`` starts it. It has no first page, which takes
+        // the other parameters of the query.
+        let isEmailChange = site.purpose == .emailChange
+        return (isEmailChange ? [] : [start]) + [
+            operation(
+                .get,
+                "",
+                .show,
+                query: isEmailChange ? ["locale", "ui_locales"] : nil,
+                responses: [.ok: .draft],
+                .draft(show)
+            ),
             operation(.delete, "", .cancel, responses: [.noContent: .nothing], .draft(cancel)),
             operation(.get, "/cancel", .askToCancel, responses: [.ok: .draft], .draft(askToCancel)),
             operation(.post, "/cancel", .cancelForm, responses: [.noContent: .nothing], .draft(cancel)),
@@ -233,15 +242,18 @@ extension SignupRoutes {
         ]
     }
 
-    /// - Parameter path: the part of the path after the path of the flow.
+    /// - Parameters:
+    ///   - path: the part of the path after the path of the flow.
+    ///   - query: the parameters in the query; nil for those of the act.
     private func operation(
         _ method: HTTPRequest.Method,
         _ path: String,
         _ act: Operation.Act,
+        query: [Operation.QueryParameter]? = nil,
         responses: [HTTPResponse.Status: Operation.Shape],
         _ handler: Operation.Handler
     ) -> Operation {
-        .init(method, site.purpose.rawValue + path, act, responses: responses, of: site.purpose, handler)
+        .init(method, site.purpose.rawValue + path, act, query: query, responses: responses, of: site.purpose, handler)
     }
 }
 
