@@ -206,10 +206,12 @@ struct OpenAPI {
 }
 
 extension Step {
-    /// False for a resend in a step without a mailed code, otherwise true.
+    /// False for an act that never has an effect on the step: a resend without a mailed code, and the confirmation that
+    /// recovery codes are saved without an authenticator app.
     fileprivate func supports(_ act: Operation.Act) -> Bool {
         switch act {
         case .resend: fields.contains { $0.kind.provedField != nil }
+        case .forgetRecoveryCodes: hasRecoveryCodes
         default: true
         }
     }

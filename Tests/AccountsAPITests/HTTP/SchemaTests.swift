@@ -103,6 +103,7 @@ struct SchemaTests {
             for step in flow.steps {
                 #expect(names.contains("/signup/\(step.name)") && names.contains("/signup/\(step.name)/check"))
                 #expect(names.contains("/signup/\(step.name)/resend") == (step.name == "code"))
+                #expect(names.contains("/signup/\(step.name)/saved") == (step.name == "totp"))
             }
             for path in ["/signup", "/signup/schema", "/signup/review", "/signup/commit", "/openapi.json"] {
                 #expect(names.contains(path))

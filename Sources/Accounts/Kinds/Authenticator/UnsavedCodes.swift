@@ -1,3 +1,8 @@
+extension Step {
+    /// Whether the step sets up an authenticator app, which comes with recovery codes.
+    package var hasRecoveryCodes: Bool { fields.contains { $0.kind is TOTPField } }
+}
+
 extension Draft {
     /// The recovery codes of the step, until the person confirms that they are saved; empty afterwards.
     package func unsavedRecoveryCodes(at step: Step) -> [RecoveryCode] {
