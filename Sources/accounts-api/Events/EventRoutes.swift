@@ -58,6 +58,7 @@ extension Operation.Act {
     static let listEvents = Self(
         "listEvents",
         "Returns the events that the application subscribes to",
-        query: ["after", "limit"]
+        query: ["after", "limit"],
+        credentials: .application(isRequired: true)
     )
 }

@@ -112,7 +112,8 @@ extension Operation.Act {
         "Shows a page that asks whether to continue on this device; the link stays valid",
         query: ["code"],
         problems: [.notFound],
-        needsKeys: true
+        needsKeys: true,
+        credentials: .token(isRequired: false)
     )
 
     static let resume = Self(
@@ -120,6 +121,7 @@ extension Operation.Act {
         "Moves the sign-up to this device; the token of the previous device becomes invalid",
         body: .members("Resume"),
         problems: [.validationFailed, .rateLimited],
-        needsKeys: true
+        needsKeys: true,
+        credentials: .token(isRequired: false)
     )
 }

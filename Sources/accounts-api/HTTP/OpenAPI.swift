@@ -33,18 +33,52 @@ struct OpenAPI {
                 "schemas": .object(
                     Schemas(flow: flow).all + sites.dropFirst().flatMap { Schemas(flow: $0.signups.flow).ofFlow }
                 ),
-                "securitySchemes": .object(
-                    sites.map { .init($0.purpose.scheme, Self.scheme($0.cookie)) } + [
-                        .init("session", Self.scheme(sessionCookie)),
-                        .init("bearer", ["type": "http", "scheme": "bearer"]),
-                    ]
-                ),
+                "securitySchemes": .object(securitySchemes),
             ],
         ]
     }
 
+    private var securitySchemes: [JSON.Member] {
+        var schemes = sites.map { JSON.Member($0.purpose.scheme, Self.scheme($0.cookie)) }
+        schemes.append(.init("session", Self.scheme(sessionCookie)))
+        schemes.append(.init("bearer", ["type": "http", "scheme": "bearer"]))
+        guard sites[0].provider != nil else { return schemes }
+        schemes.append(.init("accessToken", ["type": "http", "scheme": "bearer", "bearerFormat": "JWT"]))
+        schemes.append(
+            .init(
+                "application",
+                [
+                    "type": "http", "scheme": "basic",
+                    "description": """
+                    The id and the secret of an application, each encoded as in a form. Operations that also work \
+                    without this header take client_id and client_secret in the form; a public application has no \
+                    secret.
+                    """,
+                ]
+            )
+        )
+        return schemes
+    }
+
     private static func scheme(_ cookie: TokenCookie) -> JSON {
         ["type": "apiKey", "in": "cookie", "name": .string(cookie.name)]
+    }
+
+    /// The alternative ways to authenticate; empty if the operation reads no credentials. An empty alternative means
+    /// that the operation also answers requests without credentials.
+    private static func security(of operation: Operation) -> [JSON] {
+        let schemes: [String]
+        let isRequired: Bool
+        switch operation.credentials {
+        case .nothing: return []
+        case .token(let isTokenRequired):
+            schemes = [operation.readsSession ? "session" : operation.flow.scheme, "bearer"]
+            isRequired = isTokenRequired
+        case .accessToken: (schemes, isRequired) = (["accessToken"], true)
+        case .application(let isHeaderRequired): (schemes, isRequired) = (["application"], isHeaderRequired)
+        }
+        let requirements = schemes.map { JSON.object([.init($0, [])]) }
+        return isRequired ? requirements : requirements + [JSON.object([])]
     }
 
     /// The paths with their operations. In the path of an operation on steps or image fields, the names of a step and a
@@ -96,10 +130,8 @@ struct OpenAPI {
         var members: [JSON.Member] = [
             .init("operationId", .string(operationID)), .init("summary", .string(operation.act.summary)),
         ]
-        if operation.needsDraft {
-            members.append(.init("security", [.object([.init(operation.flow.scheme, [])]), ["bearer": []]]))
-        }
-        if operation.needsSession { members.append(.init("security", [["session": []], ["bearer": []]])) }
+        let security = Self.security(of: operation)
+        if !security.isEmpty { members.append(.init("security", .array(security))) }
         let parameters = parameters(of: operation)
         if !parameters.isEmpty { members.append(.init("parameters", .array(parameters))) }
         if let body = body(of: operation, on: step) { members.append(.init("requestBody", body)) }
@@ -143,6 +175,13 @@ struct OpenAPI {
             return [
                 "required": false, "content": .object([.init(BodyType.form.rawValue, ["schema": ["type": "object"]])]),
             ]
+        case .parameters(let parameters):
+            let schema: JSON = [
+                "type": "object",
+                "properties": .object(parameters.map { .init($0.name, Schemas.string) }),
+                "required": .array(parameters.filter(\.isRequired).map { .string($0.name) }),
+            ]
+            return ["required": true, "content": .object([.init(BodyType.form.rawValue, ["schema": schema])])]
         case .members(let schema, _, _): name = schema
         case .answers: name = "Answers.\(suffix)"
         case .edits: name = "Edits.\(step?.name.rawValue ?? "")"

@@ -15,7 +15,7 @@ struct Operation: Sendable {
     /// the token of a session (``readsSession``).
     let flow: FlowPurpose
     /// The parameters in the query.
-    let query: [QueryParameter]
+    let query: [Parameter]
     let handler: Handler
 
     /// An act of a client, such as a commit, with its description. Each file with routes adds its acts in an extension.
@@ -23,29 +23,32 @@ struct Operation: Sendable {
         /// The name in the OpenAPI description.
         let name: String
         let summary: String
-        let query: [QueryParameter]
+        let query: [Parameter]
         let body: Body
         /// The problems of this act, in addition to those that ``Operation/problems`` finds out itself.
         let problems: [Problem.Slug]
         /// Whether the act reads or writes encrypted data, although it needs neither a draft nor a session.
         let needsKeys: Bool
+        /// The credentials that the act reads; nil for those of the handler (``Operation/credentials``).
+        let credentials: Credentials?
 
         init(
             _ name: String,
             _ summary: String,
-            query: [QueryParameter] = [],
+            query: [Parameter] = [],
             body: Body = .none,
             problems: [Problem.Slug] = [],
-            needsKeys: Bool = false
+            needsKeys: Bool = false,
+            credentials: Credentials? = nil
         ) {
             (self.name, self.summary, self.query, self.body) = (name, summary, query, body)
-            (self.problems, self.needsKeys) = (problems, needsKeys)
+            (self.problems, self.needsKeys, self.credentials) = (problems, needsKeys, credentials)
         }
     }
 
-    /// A parameter in the query of a request. A word that only selects a notice of a page, as in `/account?saved`, is
-    /// not listed.
-    struct QueryParameter: Hashable, Sendable, ExpressibleByStringLiteral {
+    /// A parameter in the query or in the form of a request. A word that only selects a notice of a page, as in
+    /// `/account?saved`, is not listed.
+    struct Parameter: Hashable, Sendable, ExpressibleByStringLiteral {
         let name: String
         let isRequired: Bool
 
@@ -56,6 +59,18 @@ struct Operation: Sendable {
         init(stringLiteral name: String) { self.init(name, isRequired: false) }
 
         static func required(_ name: String) -> Self { Self(name, isRequired: true) }
+    }
+
+    /// The credentials that an operation reads.
+    enum Credentials: Hashable, Sendable {
+        case nothing
+        /// The token of a draft, a session or a sign-in (``Operation/readsSession``), in a cookie or as a bearer token.
+        case token(isRequired: Bool)
+        /// The access token of an application, as a bearer token.
+        case accessToken
+        /// The id and the secret of an application, by HTTP Basic. If they are not required, the form of the request
+        /// may have them instead, without a secret if the application is public.
+        case application(isRequired: Bool)
     }
 
     /// The kind of body of a response. The raw value is the name of its schema, if it has one.
@@ -98,6 +113,8 @@ struct Operation: Sendable {
         case edits
         /// The form of a page. The OpenAPI description does not list its members.
         case form(secretMembers: Set<String>)
+        /// A form with these parameters, which the handler reads. It ignores others, as OAuth requires (RFC 6749 §3.1).
+        case parameters([Parameter])
         case image
     }
 
@@ -126,7 +143,7 @@ struct Operation: Sendable {
         _ method: HTTPRequest.Method,
         _ path: String,
         _ act: Act,
-        query: [QueryParameter]? = nil,
+        query: [Parameter]? = nil,
         responses: [HTTPResponse.Status: Shape],
         of flow: FlowPurpose = .signup,
         _ handler: Handler
@@ -156,6 +173,16 @@ struct Operation: Sendable {
         switch handler {
         case .application, .signIn, .signInPage, .session: true
         case .plain, .open, .draft, .step, .field: false
+        }
+    }
+    /// The credentials that the operation reads.
+    var credentials: Credentials {
+        if let credentials = act.credentials { return credentials }
+        switch handler {
+        case .plain, .application, .open: return .nothing
+        case .signIn: return .token(isRequired: act.problems.contains(.noSession))
+        case .signInPage: return .token(isRequired: false)
+        case .session, .draft, .step, .field: return .token(isRequired: true)
         }
     }
     /// Whether ``OriginCheck`` refuses a request that another site has caused.

@@ -247,7 +247,7 @@ extension Routes {
         if operation.needsField { group.add(middleware: FieldLookup()) }
         let secretMembers = site.signups.flow.secretMembers
         switch operation.act.body {
-        case .none: break
+        case .none, .parameters: break
         case .members where operation.act == .start:
             // A page also sends the answers to the first step.
             group.add(middleware: FirstStepLookup(step: site.firstStep))

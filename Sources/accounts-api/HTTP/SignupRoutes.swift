@@ -249,7 +249,7 @@ extension SignupRoutes {
         _ method: HTTPRequest.Method,
         _ path: String,
         _ act: Operation.Act,
-        query: [Operation.QueryParameter]? = nil,
+        query: [Operation.Parameter]? = nil,
         responses: [HTTPResponse.Status: Operation.Shape],
         _ handler: Operation.Handler
     ) -> Operation {
@@ -264,7 +264,8 @@ extension Operation.Act {
         query: ["request", "return_to"],
         body: .members("Start", isRequired: false),
         problems: [.validationFailed, .rateLimited],
-        needsKeys: true
+        needsKeys: true,
+        credentials: .token(isRequired: false)
     )
 
     static let show = Self(

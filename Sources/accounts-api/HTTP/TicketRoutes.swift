@@ -84,7 +84,8 @@ extension Operation.Act {
         "Shows a page that asks whether to mail another code; the link in the mail stays valid",
         query: [.required("ticket")],
         problems: [.notFound],
-        needsKeys: true
+        needsKeys: true,
+        credentials: .token(isRequired: false)
     )
 
     static let redeem = Self(
@@ -92,6 +93,7 @@ extension Operation.Act {
         "Exchanges the ticket in a mail for a new draft with its address, and mails another code",
         body: .members("Redeem"),
         problems: [.validationFailed, .rateLimited],
-        needsKeys: true
+        needsKeys: true,
+        credentials: .token(isRequired: false)
     )
 }

@@ -258,21 +258,27 @@ extension AuthorizePages {
 }
 
 extension Operation.Act {
+    static let authorizeParameters: [Operation.Parameter] = [
+        .required("client_id"), "request_uri", "redirect_uri", "response_type", "response_mode", "scope", "state",
+        "nonce", "code_challenge", "code_challenge_method", "prompt", "max_age", "login_hint", "ui_locales",
+        "id_token_hint",
+    ]
+    private static let signOutParameters: [Operation.Parameter] = [
+        "client_id", "id_token_hint", "post_logout_redirect_uri", "state",
+    ]
+
     static let authorize = Self(
         "authorize",
         "Begins or answers an authorization request of an application",
-        query: [
-            .required("client_id"), "request_uri", "redirect_uri", "response_type", "response_mode", "scope", "state",
-            "nonce", "code_challenge", "code_challenge_method", "prompt", "max_age", "login_hint", "ui_locales",
-            "id_token_hint",
-        ],
+        query: authorizeParameters,
         problems: [.noSession],
-        needsKeys: true
+        needsKeys: true,
+        credentials: .token(isRequired: false)
     )
     static let authorizeForm = Self(
         "authorizeForm",
         "Redirects the browser to the same authorization request by GET",
-        problems: [.unsupportedMediaType, .tooLarge],
+        body: .parameters(authorizeParameters),
         needsKeys: true
     )
     static let continueAuthorization = Self(
@@ -280,18 +286,20 @@ extension Operation.Act {
         "Continues an authorization request after the person has signed in or up",
         query: [.required("request"), "sign-up", "recover"],
         problems: [.notFound],
-        needsKeys: true
+        needsKeys: true,
+        credentials: .token(isRequired: false)
     )
     static let applicationSignOut = Self(
         "applicationSignOut",
         "Signs out for an application; asks first unless the id_token_hint belongs to the session",
-        query: ["client_id", "id_token_hint", "post_logout_redirect_uri", "state"],
-        needsKeys: true
+        query: signOutParameters,
+        needsKeys: true,
+        credentials: .token(isRequired: false)
     )
     static let applicationSignOutForm = Self(
         "applicationSignOutForm",
         "Redirects the browser to the same sign-out by GET",
-        problems: [.unsupportedMediaType, .tooLarge],
+        body: .parameters(signOutParameters),
         needsKeys: true
     )
 }

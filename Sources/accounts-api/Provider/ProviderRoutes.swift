@@ -204,30 +204,48 @@ extension Operation.Act {
         "authorizationServerMetadata",
         "Describes the OAuth authorization server (RFC 8414)"
     )
-    static let token = Self(
+    static let token = ofApplication(
         "token",
         "Exchanges a code or a refresh token for tokens",
-        problems: [.unsupportedMediaType],
-        needsKeys: true
+        [.required("grant_type"), "code", "redirect_uri", "code_verifier", "refresh_token", "scope"]
     )
-    static let pushRequest = Self(
+    static let pushRequest = ofApplication(
         "pushRequest",
         "Stores an authorization request for a minute",
-        problems: [.unsupportedMediaType],
-        needsKeys: true
+        authorizeParameters.filter { $0.name != "client_id" && $0.name != "request_uri" }
     )
-    static let userInfo = Self("userInfo", "Returns the claims of the person", needsKeys: true)
-    static let userInfoForm = Self("userInfoForm", "Returns the claims of the person, by POST", needsKeys: true)
-    static let introspect = Self(
+    static let userInfo = Self(
+        "userInfo",
+        "Returns the claims of the person",
+        needsKeys: true,
+        credentials: .accessToken
+    )
+    static let userInfoForm = Self(
+        "userInfoForm",
+        "Returns the claims of the person, by POST",
+        needsKeys: true,
+        credentials: .accessToken
+    )
+    static let introspect = ofApplication(
         "introspect",
         "Returns whether a token of the application is active, with its claims",
-        problems: [.unsupportedMediaType],
-        needsKeys: true
+        [.required("token")]
     )
-    static let revoke = Self(
-        "revoke",
-        "Revokes a token of the application",
-        problems: [.unsupportedMediaType],
-        needsKeys: true
-    )
+    static let revoke = ofApplication("revoke", "Revokes a token of the application", [.required("token")])
+
+    /// An act of an application, which authenticates by HTTP Basic or in the form.
+    private static func ofApplication(
+        _ name: String,
+        _ summary: String,
+        _ parameters: [Operation.Parameter]
+    ) -> Self {
+        let credentials: [Operation.Parameter] = ["client_id", "client_secret"]
+        return Self(
+            name,
+            summary,
+            body: .parameters(parameters + credentials),
+            needsKeys: true,
+            credentials: .application(isRequired: false)
+        )
+    }
 }

@@ -419,7 +419,7 @@ extension Operation {
     static func page(
         _ path: String,
         _ name: String,
-        query: [QueryParameter] = [],
+        query: [Parameter] = [],
         _ handle: @escaping PageHandler
     ) -> Operation {
         .init(.get, path, .page(name, query: query), responses: [.ok: .page], .signInPage(handle))
@@ -443,7 +443,7 @@ extension Operation {
 }
 
 extension Operation.Act {
-    static func page(_ name: String, query: [Operation.QueryParameter]) -> Self {
+    static func page(_ name: String, query: [Operation.Parameter]) -> Self {
         Self(
             name,
             "Shows a page; changes nothing",

@@ -20,7 +20,8 @@ extension Operation.Act {
     static let showSigningKeys = Self(
         "showSigningKeys",
         "Returns the public keys that verify the tokens of the service, as a JWK set (RFC 7517)",
-        needsKeys: true
+        needsKeys: true,
+        credentials: .nothing
     )
 }
 

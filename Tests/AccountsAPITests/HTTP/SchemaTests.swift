@@ -168,6 +168,61 @@ struct SchemaTests {
         }
     }
 
+    @Test func `the description lists the credentials that each operation reads`() async throws {
+        try await RelyingParty.with { shop in
+            let document = try await shop.site.send(.get, "/openapi.json").json
+            func security(_ method: String, _ path: String) -> JSON? { document["paths"]?[path]?[method]?["security"] }
+            let schemes = document["components"]?["securitySchemes"]
+            #expect(schemes?["application"]?["scheme"] == "basic" && schemes?["accessToken"]?["scheme"] == "bearer")
+            let formOrBasic: JSON = [["application": []], [:]]
+            for path in ["/oauth/token", "/oauth/par", "/oauth/introspect", "/oauth/revoke"] {
+                #expect(security("post", path) == formOrBasic, "\(path)")
+            }
+            let basic: JSON = [["application": []]]
+            #expect(security("get", "/events") == basic)
+            let accessToken: JSON = [["accessToken": []]]
+            #expect(security("get", "/oauth/userinfo") == accessToken)
+            #expect(security("post", "/oauth/userinfo") == accessToken)
+            let session: JSON = [["session": []], ["bearer": []]]
+            for (method, path) in [
+                ("get", "/account"), ("delete", "/session"), ("put", "/session/totp"), ("put", "/session/confirm"),
+            ] {
+                #expect(security(method, path) == session, "\(path)")
+            }
+            let optionalSession: JSON = [["session": []], ["bearer": []], [:]]
+            for (method, path) in [("post", "/session"), ("get", "/oauth/authorize"), ("get", "/sign-in")] {
+                #expect(security(method, path) == optionalSession, "\(path)")
+            }
+            let draft: JSON = [["cookie": []], ["bearer": []]]
+            #expect(security("get", "/signup") == draft)
+            let optionalDraft: JSON = [["cookie": []], ["bearer": []], [:]]
+            #expect(security("post", "/signup") == optionalDraft)
+            for path in ["/openapi.json", "/problems", "/health/live", "/oauth/keys"] {
+                #expect(security("get", path) == nil, "\(path)")
+            }
+        }
+    }
+
+    @Test func `the description lists the parameters of each form of OAuth`() async throws {
+        try await RelyingParty.with { shop in
+            let paths = try await shop.site.send(.get, "/openapi.json").json["paths"]
+            func form(_ path: String) -> JSON? {
+                let content = paths?[path]?["post"]?["requestBody"]?["content"]
+                return content?["application/x-www-form-urlencoded"]?["schema"]
+            }
+            #expect(form("/oauth/token")?["required"] == ["grant_type"])
+            #expect(form("/oauth/token")?["properties"]?["refresh_token"] == ["type": "string"])
+            for path in ["/oauth/introspect", "/oauth/revoke"] {
+                #expect(form(path)?["required"] == ["token"], "\(path)")
+                #expect(form(path)?["properties"]?["client_secret"] == ["type": "string"], "\(path)")
+            }
+            #expect(form("/oauth/par")?["properties"]?["redirect_uri"] == ["type": "string"])
+            #expect(form("/oauth/par")?["properties"]?["request_uri"] == nil)
+            #expect(form("/oauth/authorize")?["required"] == ["client_id"])
+            #expect(form("/oauth/logout")?["properties"]?["id_token_hint"] == ["type": "string"])
+        }
+    }
+
     @Test func `the schema and the description are read-only`() async throws {
         try await TestServer.with { site in
             for path in ["/signup/schema", "/openapi.json"] {
