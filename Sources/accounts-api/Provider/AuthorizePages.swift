@@ -271,7 +271,6 @@ extension Operation.Act {
         "authorize",
         "Begins or answers an authorization request of an application",
         query: authorizeParameters,
-        problems: [.noSession],
         needsKeys: true,
         credentials: .token(isRequired: false)
     )

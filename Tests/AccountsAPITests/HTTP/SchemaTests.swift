@@ -193,6 +193,7 @@ struct SchemaTests {
             for (method, path) in [("post", "/session"), ("get", "/oauth/authorize"), ("get", "/sign-in")] {
                 #expect(security(method, path) == optionalSession, "\(path)")
             }
+            #expect(document["paths"]?["/oauth/authorize"]?["get"]?["responses"]?["401"] == nil)
             let draft: JSON = [["cookie": []], ["bearer": []]]
             #expect(security("get", "/signup") == draft)
             let optionalDraft: JSON = [["cookie": []], ["bearer": []], [:]]
