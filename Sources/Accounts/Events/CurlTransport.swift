@@ -50,19 +50,21 @@ package final class CurlTransport: EventTransport {
 }
 
 /// The state of one request, which the callbacks of libcurl read and change.
-private struct TransferState {
+struct TransferState {
     let addresses: ReceiverAddresses
     let isEncrypted: Bool
-    /// Whether an address of the host was not allowed. The host may have others, which are tried, too.
-    var hasRefusedAddress = false
+    private(set) var hasRefusedAddress = false
+    private(set) var hasAllowedAddress = false
     var received = 0
 
     static let maximumResponse = 4096
 
-    mutating func allows(_ address: UnsafePointer<sockaddr>) -> Bool {
-        guard let address = IPAddress(address) else { return false }
+    /// Whether libcurl has tried addresses of the host and none of them was allowed.
+    var hasOnlyRefusedAddresses: Bool { hasRefusedAddress && !hasAllowedAddress }
+
+    mutating func allows(_ address: IPAddress) -> Bool {
         let isAllowed = addresses.contains(address, isEncrypted: isEncrypted)
-        if !isAllowed { hasRefusedAddress = true }
+        if isAllowed { hasAllowedAddress = true } else { hasRefusedAddress = true }
         return isAllowed
     }
 }
@@ -105,7 +107,8 @@ private final class CurlWorker: @unchecked Sendable {
         // 1xx is not the final status.
         guard response >= 200, status == CURLE_OK || status == CURLE_WRITE_ERROR else {
             return .failed(
-                state.hasRefusedAddress ? "the address is not allowed" : String(cString: curl_easy_strerror(status))
+                state.hasOnlyRefusedAddresses
+                    ? "the address is not allowed" : String(cString: curl_easy_strerror(status))
             )
         }
         return .answered(status: response, retryAfter: curl.retryAfter)
@@ -145,9 +148,9 @@ private func openSocket(to address: UnsafeMutableRawPointer?, _ state: UnsafeMut
     guard let state, let address = address?.assumingMemoryBound(to: curl_sockaddr.self) else { return -1 }
     // An IPv6 address is longer than the type `sockaddr`, so a copy of that type would lose its end.
     let bytes = UnsafeRawPointer(address) + MemoryLayout<curl_sockaddr>.offset(of: \.addr)!
-    let isAllowed = state.assumingMemoryBound(to: TransferState.self).pointee
-        .allows(bytes.assumingMemoryBound(to: sockaddr.self))
-    guard isAllowed else { return -1 }
+    guard let ipAddress = IPAddress(bytes.assumingMemoryBound(to: sockaddr.self)),
+        state.assumingMemoryBound(to: TransferState.self).pointee.allows(ipAddress)
+    else { return -1 }
     let (family, type, number) = (address.pointee.family, address.pointee.socktype, address.pointee.protocol)
     return socket(family, type | Int32(SOCK_CLOEXEC.rawValue), number)
 }

@@ -90,6 +90,18 @@ struct CurlTransportTests {
         transport.shutdown()
     }
 
+    @Test func `a host with a refused and an allowed address fails for the reason of the allowed one`() throws {
+        var state = TransferState(
+            addresses: ReceiverAddresses(allowsLoopback: false, networks: []),
+            isEncrypted: true
+        )
+        #expect(!state.hasOnlyRefusedAddresses, "a name that does not resolve has another reason")
+        let isPrivateAllowed = state.allows(try #require(IPAddress("10.0.0.1")))
+        #expect(!isPrivateAllowed && state.hasOnlyRefusedAddresses)
+        let isPublicAllowed = state.allows(try #require(IPAddress("1.1.1.1")))
+        #expect(isPublicAllowed && !state.hasOnlyRefusedAddresses)
+    }
+
     @Test func `an application that does not answer fails after the timeout`() async throws {
         let server = try SilentServer()
         let url = server.url.replacing("smtp://", with: "http://")
