@@ -83,6 +83,7 @@ final class Subject: Sendable {
         var step: StepName?
         var event: SecurityEvent?
         var problem: String?
+        var hasNoPage = false
     }
 
     private let state = Mutex(State())
@@ -94,6 +95,11 @@ final class Subject: Sendable {
 
     /// The slug of the problem that answers the request, or the error code of OAuth; nil if there is none.
     var problem: String? { state.withLock { $0.problem } }
+
+    /// Whether problems are JSON although the request prefers a page, because the route has no page.
+    var hasNoPage: Bool { state.withLock { $0.hasNoPage } }
+
+    func setNoPage() { state.withLock { $0.hasNoPage = true } }
 
     func set(_ draft: Draft) {
         let newDescription = Description(id: draft.id, language: draft.language)

@@ -57,6 +57,18 @@ struct CheckTests {
         }
     }
 
+    @Test func `a check has no page, so a browser gets its problems as JSON`() async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            #expect(try await kim.send(.post, "/signup/email/check", "email=kim").slug == "no-draft")
+            _ = try await kim.post("/signup", "locale=en")
+            let valid = try await kim.send(.post, "/signup/email/check", "email=kim%40example.com")
+            #expect(valid.status == 200 && valid.json["valid"] == true)
+            let locked = try await kim.send(.post, "/signup/terms/check", "terms=on")
+            #expect(locked.status == 409 && locked.slug == "step-locked")
+        }
+    }
+
     @Test func `a check tells how a value is written if it was typed otherwise`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()

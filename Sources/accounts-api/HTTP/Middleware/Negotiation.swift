@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 
 /// Refuses a request whose `Accept` matches no representation of the route. If the route has no pages, it answers with
-/// JSON also a request that prefers a page.
+/// JSON also a request that prefers a page, and so does ``ProblemMiddleware``.
 struct Negotiation: RouterMiddleware {
     /// Whether a browser may get a page or a redirect instead of JSON.
     let hasPages: Bool
@@ -21,7 +21,10 @@ struct Negotiation: RouterMiddleware {
             )
         }
         var context = context
-        if preferred == .page, !hasPages { context.representation = .json }
+        if preferred == .page, !hasPages {
+            context.representation = .json
+            context.subject.setNoPage()
+        }
         return try await next(request, context)
     }
 }

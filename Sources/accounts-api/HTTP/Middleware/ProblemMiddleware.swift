@@ -51,7 +51,7 @@ struct ProblemMiddleware: RouterMiddleware {
                 representations: site.representations
             ).problem(for: error)
             context.subject.set(problem)
-            return context.representation == .page
+            return context.representation == .page && !context.subject.hasNoPage
                 ? site.pages.response(to: problem, request, hasSessionCookie: site.hasSession(request), in: language)
                 : problem.response(publicURL: publicURL, requestID: context.requestID, in: language)
         }
