@@ -9,7 +9,7 @@ extension Sessions {
         let wait = try await converting(to: SignInError.database) { () throws(DatabaseError) in
             try await signups.waitAfterMove(of: id)
         }
-        if let wait { throw .limited(wait) }
+        if let wait { throw .limited(signups.refused(by: wait)) }
         let erase: SQL = """
             SELECT \(Signups.setFlag("changed", "erase_account(\(id))")) WHERE \(Self.mayChange)
             """

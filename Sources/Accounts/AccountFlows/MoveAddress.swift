@@ -34,7 +34,7 @@ extension Signups {
         let wait = try await converting(to: StartError.database) { () throws(DatabaseError) in
             try await waitAfterMove(of: account)
         }
-        if let wait { throw .limited(wait) }
+        if let wait { throw .limited(refused(by: wait)) }
         var values = Values()
         values.subject = Values.Subject(account: account, credentialsVersion: version ?? -1, session: session.id)
         return try await start(by: form, with: values, in: language)
@@ -50,7 +50,8 @@ extension Signups {
         }
     }
 
-    /// The time until the person may change the address again or erase the account; nil if both are allowed now.
+    /// The time until the person may change the address again or erase the account; nil if both are allowed now. A caller
+    /// that refuses a request for it calls ``refused(by:)``.
     package func waitAfterMove(of account: ID<Account>) async throws(DatabaseError) -> LimitReached? {
         let (limit, pause) = (Limit(1, per: AddressChange.pause), AddressChange.pause.seconds)
         let row = try await database.read(
@@ -59,7 +60,9 @@ extension Signups {
              WHERE account = \(account) AND changed_at > now() - make_interval(secs => \(pause))
             """
         ).only.decode(Int?.self)
-        return row.map { reached(.addressChanges, limit, wait: .seconds(max(1, $0))) }
+        return row.map {
+            LimitReached(name: Limits.OtherName.addressChanges.rawValue, limit: limit, wait: .seconds(max(1, $0)))
+        }
     }
 }
 

@@ -298,7 +298,12 @@ extension Signups {
 
     /// - Parameter name: of ``Limits/allNames``.
     func reached(named name: String, _ limit: Limit, wait: Duration) -> LimitReached {
-        metrics.limits.add(1, name)
-        return LimitReached(name: name, limit: limit, wait: wait)
+        refused(by: LimitReached(name: name, limit: limit, wait: wait))
+    }
+
+    /// Counts a request that is refused because of the limit, and returns the limit.
+    func refused(by limit: LimitReached) -> LimitReached {
+        metrics.limits.add(1, limit.name)
+        return limit
     }
 }

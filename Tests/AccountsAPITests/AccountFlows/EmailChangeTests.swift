@@ -1,8 +1,8 @@
-import Accounts
 import HTTPTypes
 import TestSupport
 import Testing
 
+@testable import Accounts
 @testable import accounts_api
 
 @Suite("Change of the address", .freshDatabase)
@@ -244,9 +244,18 @@ struct EmailChangeTests {
             let kim = Browser(site)
             try await kim.signUp()
             try await kim.moveAddress(to: Self.new)
+            let limits = site.service.signups.metrics.limits
+            func refusals() -> Double? {
+                limits.family.samples.first { $0.labels.map(\.value) == ["address_changes"] }?.value
+            }
+            for path in ["/account/email", "/account/erase"] {
+                #expect(try await kim.send(.get, path).status == 200, "\(path)")
+            }
+            #expect(refusals() == 0, "a page that says how long to wait refuses nothing")
             let second = try await kim.send(.post, "/email-change", [:])
             #expect(second.slug == "rate-limited" && (Int(second.headers[.retryAfter] ?? "") ?? 0) > 86_000)
             #expect(try await kim.send(.delete, "/account").slug == "rate-limited")
+            #expect(refusals() == 2)
             try DatabaseSession().run("UPDATE address_changes SET changed_at = changed_at - interval '25 hours'")
             #expect(try await kim.moveAddress(to: "kim@example.org").status == 200)
             try DatabaseSession().run("UPDATE address_changes SET changed_at = changed_at - interval '25 hours'")
