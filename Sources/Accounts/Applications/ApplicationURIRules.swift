@@ -1,6 +1,6 @@
 /// The rules for the URIs that applications register. A URI in a request must have the same bytes as a registered one.
 /// Only a redirect URI of a public client may have another port, if its host is a loopback address (RFC 9700 §2.1).
-struct ApplicationURIRules {
+package struct ApplicationURIRules {
     /// Whether `http://localhost` is permitted, which is only for development.
     let allowsLocalhost: Bool
 
@@ -74,12 +74,12 @@ struct ApplicationURIRules {
         return nil
     }
 
-    /// The origin of a registered URI as browsers write it (RFC 6454 §6.2): in lower case, and without the port if it
+    /// The origin of a URI as browsers write it (RFC 6454 §6.2): in lower case, and without the port if it
     /// is the default of the scheme. Nil for a URI with a private-use scheme.
     ///
     /// Does not normalize an IPv6 address. Browsers write the shortest form, so the origin of any other form never
     /// matches.
-    static func origin(of uri: String) -> String? {
+    package static func origin(of uri: String) -> String? {
         for (scheme, port) in [("https://", ":443"), ("http://", ":80")] where uri.hasPrefix(scheme) {
             let authority = uri.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" }.lowercased()
             return scheme + (authority.hasSuffix(port) ? authority.dropLast(port.count) : authority[...])

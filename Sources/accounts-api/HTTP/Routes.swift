@@ -240,7 +240,8 @@ extension Routes {
             group.add(middleware: TokenReader(cookie: cookie))
         }
         if operation.checksOrigin {
-            group.add(middleware: OriginCheck(publicOrigin: publicURL, allowedOrigins: allowedOrigins))
+            let publicOrigin = ApplicationURIRules.origin(of: publicURL) ?? publicURL
+            group.add(middleware: OriginCheck(publicOrigin: publicOrigin, allowedOrigins: allowedOrigins))
         }
         if operation.needsKeys { group.add(middleware: KeyCheck(keyMismatch: keyMismatch)) }
         if operation.needsStep { group.add(middleware: StepLookup(steps: operation.steps(of: site.signups.flow))) }

@@ -542,14 +542,13 @@ private func baseURL(_ text: String) throws -> String {
     return base
 }
 
-/// Accepts a scheme, a host and an optional port. Browsers leave out the default port, so an origin with that port
-/// matches no request.
+/// Accepts a scheme, a host and an optional port. Returns them as browsers write them in `Origin`.
 @Sendable
 private func origin(_ text: String) throws -> String {
     guard isOrigin(text) else {
         throw InvalidSettingText(text: text, expected: "an origin such as https://app.example.com")
     }
-    return text
+    return ApplicationURIRules.origin(of: text) ?? text
 }
 
 private func isOrigin(_ text: String) -> Bool {

@@ -177,7 +177,7 @@ struct SettingsReferenceTests {
             SettingSource(environment: [
                 "DATABASE_URL": "host=/nowhere", "ACCOUNTS_KEYS": TestSignups.keys, "METRICS_LISTEN": "off",
                 "SERVICE_NAME": "Tea",
-                "PUBLIC_URL": "https://a.example/", "ALLOWED_ORIGINS": "https://b.example, https://c.example:8443",
+                "PUBLIC_URL": "https://a.example/", "ALLOWED_ORIGINS": "https://B.Example:443, https://c.example:8443",
                 "TRUSTED_PROXIES": "10.0.0.0/8, ::1", "SMTP_URL": "smtp://localhost:25", "ARGON2_WAIT": "7",
                 "LOG_FORMAT": "text", "EVENT_NETWORKS": "10.20.0.0/16,fd00::/8",
             ])

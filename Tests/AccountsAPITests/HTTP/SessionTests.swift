@@ -160,6 +160,16 @@ struct SessionTests {
         #expect(check.permits(headers, .init(hasCookie: hasCookie, hasBearer: hasBearer)) == passes)
     }
 
+    @Test func `PUBLIC_URL may have capital letters and the default port, which browsers do not write`() async throws {
+        try await TestServer.with(publicURL: "https://Site.Example:443") { site in
+            let headers: HTTPFields = [
+                .origin: "https://site.example", .contentType: "application/x-www-form-urlencoded",
+            ]
+            let response = try await site.send(.post, "/signup", bytes: [], headers)
+            #expect(response.status == 201)
+        }
+    }
+
     @Test func `a request of another site is refused and changes nothing`() async throws {
         try await TestServer.with { site in
             let kim = site.visitor()
