@@ -107,7 +107,10 @@ extension Signups {
         of account: ID<Account>
     ) async throws(DatabaseError) -> NewSession? {
         let rows = try await database.read(
-            "SELECT id, nonce, token_hash FROM sessions WHERE account = \(account) AND nonce IS NOT NULL"
+            """
+            SELECT id, nonce, token_hash FROM sessions
+             WHERE account = \(account) AND nonce IS NOT NULL AND now() < ends_at
+            """
         )
         for row in rows {
             let (id, nonce, hash) = try row.decode(ID<AccountSession>.self, [UInt8].self, [UInt8].self)
