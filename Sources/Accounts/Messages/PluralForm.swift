@@ -15,17 +15,31 @@ enum PluralRule: Sendable {
     case arabic, czech, hebrew, icelandic, latvian, lithuanian, polish, romanian, russian, serbian, slovenian
 
     private static let languages: [(rule: PluralRule, tags: String)] = [
-        (.none, "bo dz id ig ii ja jv km ko lo ms my sah su th to tpi vi wo yo yue zh"),
-        (.zeroOrOne, "ak am as bn fa ff fr gu hi hy kab kn ln mg pa pt si ti wa zu"), (.arabic, "ar ars"),
-        (.czech, "cs sk"), (.hebrew, "he iw"), (.icelandic, "is mk"), (.latvian, "lv prg"), (.lithuanian, "lt"),
-        (.polish, "pl"),
-        (.romanian, "ro mo"), (.russian, "be ru uk"), (.serbian, "bs hr sh sr"), (.slovenian, "sl"),
+        (
+            .none,
+            """
+            bm bo dz hnj id ig ii in ja jbo jv jw kde kea km ko lkt lo ms my nqo osa sah ses sg su th to tpi vi wo yo yue zh
+            """
+        ),
+        (
+            .zeroOrOne,
+            "ak am as bho bn csw doi fa ff fr gu guw hi hy kab kn kok ln mg nso pa pcm pt si ti wa zu"
+        ),
+        // The only region whose rule differs from that of its language.
+        (.one, "pt-pt"), (.arabic, "ar ars"), (.czech, "cs sk"),
+        (.hebrew, "he iu iw naq sat se sma smi smj smn sms"), (.icelandic, "is mk"), (.latvian, "lv prg"),
+        (.lithuanian, "lt"), (.polish, "pl"), (.romanian, "ro mo"), (.russian, "be ru uk"),
+        (.serbian, "bs hr sh sr"), (.slovenian, "dsb hsb sl"),
     ]
 
-    /// The rule of a language; ``one`` if the language is not listed.
+    /// The rule of a language, or of its region if that has its own; ``one`` if the language is not listed.
     init(tag: String) {
-        let language = tag.prefix { $0 != "-" }.lowercased()
-        self = Self.languages.first { $0.tags.split(separator: " ").contains { $0 == language } }?.rule ?? .one
+        let tag = tag.lowercased()
+        self = Self.listed(tag) ?? Self.listed(String(tag.prefix { $0 != "-" })) ?? .one
+    }
+
+    private static func listed(_ tag: String) -> PluralRule? {
+        languages.first { $0.tags.split(separator: " ").contains { $0 == tag } }?.rule
     }
 
     /// The forms that the rule can choose, and `other`, which every text has.
