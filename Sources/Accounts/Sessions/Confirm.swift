@@ -105,7 +105,8 @@ extension Sessions {
         let charges = isPassword ? signups.charges(.passwordHashesFromNetwork, of: signups.network) : []
         if isPassword, let rejection = signups.hashing.rejection(of: signups.network) { throw .hashing(rejection) }
         let endSession: SQL = """
-            DELETE FROM sessions WHERE \(Self.has(token)) AND failures >= \(AccountSession.maximumFailures)
+            DELETE FROM sessions
+             WHERE \(Self.has(token)) AND failures >= \(AccountSession.maximumFailures) AND \(Signups.isWithinLimits)
             """
         let count: SQL = """
             UPDATE sessions SET failures = failures + 1

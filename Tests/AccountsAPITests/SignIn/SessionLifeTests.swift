@@ -166,6 +166,20 @@ struct SessionLifeTests {
         }
     }
 
+    @Test func `a confirmation that a rate limit refuses does not end the session`() async throws {
+        let limit = Limit(2, per: .seconds(3600))
+        try await TestServer.with(limits: Limits(byName: [.passwordHashesFromNetwork: limit], revisions: 600)) { site in
+            let kim = Browser(site)
+            // The password of the sign-up counts against the limit, too.
+            try await kim.signUp()
+            let wrong: JSON = ["password": "not the pass phrase"]
+            #expect(try await kim.send(.put, "/session/confirm", wrong).status == 422)
+            try DatabaseSession().run("UPDATE sessions SET failures = 10")
+            #expect(try await kim.send(.put, "/session/confirm", wrong).slug == "rate-limited")
+            #expect(try await kim.send(.get, "/session").status == 200)
+        }
+    }
+
     @Test func `a right confirmation resets the count of wrong ones`() async throws {
         try await TestServer.with { site in
             try await site.readyAccount()
