@@ -20,7 +20,7 @@ package struct EditPlan {
     /// The rate limits that the change consumes. If one of them is exceeded, the edit changes nothing.
     var limits: [Charge] = []
     /// The notices that are mailed to the address of the account if the change takes effect, unless the account has no
-    /// address or got too many of them.
+    /// address or got too many of them, or ``Renaming/isDone`` is true.
     var notices: [AccountNotice] = []
     /// The statements that run in this order after the account is locked. Each must do nothing unless ``isMade`` is
     /// true.
@@ -29,7 +29,10 @@ package struct EditPlan {
     struct Renaming {
         /// The field with the identifier.
         let field: FieldName
-        /// An SQL condition: an account, even this one, or an open draft has the new identifier.
+        /// An SQL condition: the account already has the new identifier, for example because the same edit was sent
+        /// twice at once. The edit then replaces no identifier and mails no notice.
+        let isDone: SQL
+        /// An SQL condition: another account or an open draft has the new identifier.
         let takenCondition: SQL
         /// An SQL expression that replaces the present identifier of the account, or removes it if there is no new one.
         /// It is false if any account has the new identifier.

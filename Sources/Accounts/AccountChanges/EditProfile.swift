@@ -89,6 +89,9 @@ extension Sessions {
         plan.limits = []
     }
 
+    /// Whether ``EditPlan/Renaming/isDone`` was true when the transaction had locked the account.
+    private static let wasRenamed: SQL = Signups.flag("was_renamed")
+
     private func write(_ plan: EditPlan, of session: AccountSession) async throws(SignInError) -> Account {
         let isSessionValid: SQL = """
             EXISTS (SELECT FROM sessions JOIN accounts ON accounts.id = account
@@ -96,18 +99,18 @@ extension Sessions {
                        AND disabled_at IS NULL)
             """
         let isRenamed: SQL? = plan.renaming.map {
-            "CASE WHEN \($0.takenCondition) THEN false ELSE \($0.expression) END"
+            "CASE WHEN \(Self.wasRenamed) THEN true WHEN \($0.takenCondition) THEN false ELSE \($0.expression) END"
         }
+        let setWasRenamed = Signups.setFlag("was_renamed", plan.renaming?.isDone ?? "false")
         let change = Signups.setFlag("changed", isRenamed ?? "true")
-        let mails = plan.notices.flatMap {
-            mail(about: $0, to: session.account, in: plan.language, when: EditPlan.isMade)
-        }
+        let isNews: SQL = "\(EditPlan.isMade) AND NOT \(Self.wasRenamed)"
+        let mails = plan.notices.flatMap { mail(about: $0, to: session.account, in: plan.language, when: isNews) }
         let (account, exceeded, wasAllowed) = try await converting(to: SignInError.database) {
             () throws(DatabaseError) in
             let rows = try await database.transaction(
                 [
                     Self.lockForChange(session.account.id),
-                    "SELECT \(Signups.setFlag("may_change", isSessionValid))",
+                    "SELECT \(Signups.setFlag("may_change", isSessionValid)), \(setWasRenamed)",
                     signups.consume(plan.limits, when: Self.mayChange),
                     "SELECT \(change) WHERE \(Self.mayChange) AND \(Signups.isWithinLimits)",
                     plan.update,

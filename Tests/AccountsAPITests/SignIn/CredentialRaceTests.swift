@@ -218,6 +218,21 @@ struct CredentialRaceTests {
         return movers
     }
 
+    // MARK: The username
+
+    @Test func `of two equal renamings that wait for the account, both succeed, and one mails a notice`() async throws {
+        try await TestServer.with(timeouts: .all(.seconds(3600))) { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            let rename: Act = { try await kim.send(.put, "/account/profile", ["username": "mina"]) }
+            let responses = try await Self.queued(rename, rename)
+            #expect(responses.map(\.status) == [200, 200])
+            #expect(responses.allSatisfy { $0.json["account"]?["username"] == "mina" })
+            let notices = try DatabaseSession().number(of: "outbox WHERE template = 'username-changed'")
+            #expect(notices == 1)
+        }
+    }
+
     // MARK: - Helpers
 
     private typealias Act = @Sendable () async throws -> Response

@@ -65,10 +65,14 @@ extension UsernameField {
         guard field.isIdentifier else { return plan.updateProfile(field) }
         let name = value(in: plan.after, of: field.name)?.text
         if name == plan.account.username { return }
-        let takenCondition = name.map { plan.signups.isTaken($0, Self.name) } ?? "false"
+        let isDone: SQL = """
+            EXISTS (SELECT FROM accounts WHERE id = \(plan.account.id) AND username IS NOT DISTINCT FROM \(name))
+            """
+        let isTaken = name.map { plan.signups.isTaken($0, Self.name) } ?? "false"
         plan.renaming = EditPlan.Renaming(
             field: field.name,
-            takenCondition: takenCondition,
+            isDone: isDone,
+            takenCondition: "NOT \(isDone) AND \(isTaken)",
             expression: "rename_account(\(plan.account.id), \(name))"
         )
         plan.limits.append(plan.signups.charge(.usernameChecks, plan.account.id.bytes))
