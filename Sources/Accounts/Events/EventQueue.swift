@@ -187,9 +187,18 @@ struct EventQueue: Sendable {
 
     // MARK: - Logouts
 
-    /// Deletes the logout, because the application has accepted it, or because this service gives up.
+    /// Deletes the logout, because the application has accepted it. Deletes it even if another server has claimed it
+    /// since, because the application knows of it now.
     func finish(_ logout: Logout) async throws(DatabaseError) {
         _ = try await runWithAsynchronousCommit("DELETE FROM logouts WHERE sid = \(logout.sid)")
+    }
+
+    /// Deletes a logout that the application has not accepted, if this claim is still the current one. Returns whether
+    /// it is. If not, the server that has claimed the logout since decides.
+    func giveUp(_ logout: Logout) async throws(DatabaseError) -> Bool {
+        try await !runWithAsynchronousCommit(
+            "DELETE FROM logouts WHERE sid = \(logout.sid) AND attempts = \(logout.attempts) RETURNING sid"
+        ).isEmpty
     }
 
     /// Stores a failed attempt, if this claim is still the current one.

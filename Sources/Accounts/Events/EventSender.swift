@@ -181,9 +181,9 @@ package struct EventSender: Sendable {
             logger.warning("logout not delivered, will retry", metadata: metadata)
             return try await queue.recordFailure(of: logout, failure.reason, retryIn: delay)
         }
+        guard try await queue.giveUp(logout) else { return }
         metrics.logouts.add(1, "failed")
         logger.error("logout not delivered, gave up", metadata: metadata)
-        try await queue.finish(logout)
     }
 
     private func claims(of logout: EventQueue.Logout) -> [JSON.Member] {

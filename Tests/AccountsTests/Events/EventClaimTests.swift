@@ -124,6 +124,27 @@ struct EventClaimTests {
         }
     }
 
+    @Test func `a late result of a logout changes nothing, except that the application has accepted it`() async throws {
+        try await with { queue, _ in
+            try session.run(
+                """
+                INSERT INTO logouts (sid, application, account)
+                VALUES (gen_random_uuid(), 'shop', gen_random_uuid())
+                """
+            )
+            let late = try #require(try await queue.claimLogouts(["shop": 8]).first)
+            try session.run("UPDATE logouts SET due_at = now()")
+            let current = try #require(try await queue.claimLogouts(["shop": 8]).first)
+            #expect(current.sid == late.sid && current.attempts == late.attempts + 1)
+            let hasGivenUp = try await queue.giveUp(late)
+            #expect(!hasGivenUp)
+            try await queue.recordFailure(of: late, "answered 500", retryIn: 86_400)
+            #expect(try session.number(of: "logouts WHERE last_error IS NULL") == 1)
+            try await queue.finish(late)
+            #expect(try session.number(of: "logouts") == 0)
+        }
+    }
+
     @Test func `a success does not end the pause that the application has asked for`() async throws {
         try await with { queue, _ in
             try cause(1)
