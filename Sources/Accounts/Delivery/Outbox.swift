@@ -118,8 +118,10 @@ struct ClaimedMail: Sendable {
     let id: ID<Outbox>
     let template: String
     let sealed: [UInt8]
-    /// The number of attempts, including the claimed one.
+    /// The number of attempts, including the claimed one, and not those before an operator has retried the mail.
     let attempts: Int
+    /// The end of the claim by the clock of the database, in microseconds since 1970. It identifies the claim.
+    let claim: Int
     /// False if the mail comes too late, such as one whose code and ticket have expired.
     let isUseful: Bool
     let createdAt: Date
@@ -130,15 +132,22 @@ struct ClaimedMail: Sendable {
 
     /// The columns that ``init(_:)`` decodes.
     fileprivate static let columns: SQL = """
-        id, template, sealed, attempts, now() < useless_after, created_at,
+        id, template, sealed, attempts, \(claimEnd), now() < useless_after, created_at,
         extract(epoch FROM now() - created_at)::bigint, last_error
         """
 
+    private static let claimEnd: SQL = "(extract(epoch FROM sending_until) * 1000000)::bigint"
+
+    /// An SQL condition on a row of `outbox`: this claim is still the latest one, and its attempt has not ended. An
+    /// operator's retry does not end it.
+    var isCurrent: SQL { "id = \(id) AND state = 'waiting' AND \(Self.claimEnd) = \(claim)" }
+
     fileprivate init(_ row: Row) throws(DatabaseError) {
-        (id, template, sealed, attempts, isUseful, createdAt, age, lastError) = try row.decode(
+        (id, template, sealed, attempts, claim, isUseful, createdAt, age, lastError) = try row.decode(
             ID<Outbox>.self,
             String.self,
             [UInt8].self,
+            Int.self,
             Int.self,
             Bool.self,
             Date.self,

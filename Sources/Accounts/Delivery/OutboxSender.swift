@@ -189,12 +189,11 @@ package struct OutboxSender: Sendable {
     private func keepWaiting(_ mail: ClaimedMail, _ reason: String) async throws(DatabaseError) {
         let waiting = try await database.transaction(
             """
-            UPDATE outbox SET last_error = \(reason), sending_until = NULL
-             WHERE id = \(mail.id) AND state = 'waiting' AND attempts IN (0, \(mail.attempts)) RETURNING id
+            UPDATE outbox SET last_error = \(reason), sending_until = NULL WHERE \(mail.isCurrent) RETURNING id
             """
         )[0]
-        // Another server may have finished the mail since. Or it delivers the mail now, because this attempt took
-        // longer than its claim: then the column `attempts` is greater than the number in this claim.
+        // Another server may have finished the mail since, or it delivers the mail now, because this attempt took
+        // longer than its claim.
         if waiting.isEmpty { return }
         metrics.mails.add(1, "postponed")
         logger.warning("mail not delivered, will retry", metadata: ["mail": "\(mail.id)", "reason": "\(reason)"])
@@ -212,7 +211,7 @@ package struct OutboxSender: Sendable {
         let dead = try await database.transaction(
             """
             UPDATE outbox SET state = 'dead', \(Self.erased), last_error = \(reason), finished_at = now()
-             WHERE id = \(mail.id) AND state = 'waiting' AND attempts = \(mail.attempts) RETURNING id
+             WHERE \(mail.isCurrent) AND attempts = \(mail.attempts) RETURNING id
             """
         )[0]
         if dead.isEmpty { return try await keepWaiting(mail, reason) }

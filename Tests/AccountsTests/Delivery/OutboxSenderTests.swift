@@ -258,6 +258,34 @@ struct OutboxSenderTests {
         }
     }
 
+    @Test(arguments: [
+        MailError.temporary(reply: nil, reason: "the server is gone"),
+        .permanent(reply: 550, reason: "no such mailbox"),
+    ])
+    func `an attempt that outlasts its claim leaves the mail to another server even after a retry`(error: MailError)
+        async throws
+    {
+        try await TestSignups.with { service in
+            try await enter("kim@example.com", at: service)
+            let held = HeldSender(service, mailers: 1)
+            let sender = held.sender
+            async let attempt = sender.deliverNext()
+            let delivery = try await held.next()
+            let mail = try session.query("SELECT id FROM outbox").only.decode(ID<Outbox>.self)
+            #expect(try await Operator(service.signups, name: "mina").retry(mail))
+            try session.run("UPDATE outbox SET sending_until = now()")
+            let claimed = try await service.signups.outbox.claim(1, on: service.database)
+            #expect(claimed.map(\.attempts) == [1], "both claims have the same number of attempts")
+            delivery.end(with: error)
+            _ = try await attempt
+            #expect(
+                try session.number(
+                    of: "outbox WHERE state = 'waiting' AND sending_until > now() AND last_error IS NULL"
+                ) == 1
+            )
+        }
+    }
+
     @Test func `a shutdown waits for the mails in delivery and claims no others`() async throws {
         try await TestSignups.with { service in
             for number in 1...3 { try await enter("kim\(number)@example.com", at: service) }
