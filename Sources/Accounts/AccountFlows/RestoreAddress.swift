@@ -8,11 +8,26 @@ extension Sessions {
     /// Throws `refused` if the link was never mailed, was used or has expired. Also throws it if another link has
     /// restored an address that the account had before the one of this link.
     package func restoreAddress(_ token: AddressToken) async throws(SignInError) {
-        guard let left = try await leftAddress(of: token) else { throw Self.invalidLink }
-        let (account, isRestored) = (left.account, Signups.flag("changed"))
+        var isRestored: Bool?
+        while isRestored == nil {
+            guard let left = try await leftAddress(of: token) else { throw Self.invalidLink }
+            isRestored = try await restore(left, by: token)
+        }
+        guard isRestored == true else { throw Self.invalidLink }
+        signups.outbox.wakeSender()
+    }
+
+    /// Returns whether the address was restored. Returns nil, and changes nothing, if the account has another address
+    /// than ``Left/present`` by now. Then the mail to the withdrawn address would go to the wrong one.
+    private func restore(_ left: Left, by token: AddressToken) async throws(SignInError) -> Bool? {
+        let (account, isRestored, isUnchanged) = (left.account, Signups.flag("changed"), Signups.flag("unchanged"))
+        let hasPresent: SQL = """
+            EXISTS (SELECT FROM accounts WHERE id = \(account) AND email IS NOT DISTINCT FROM \(left.present))
+            """
+        let check: SQL = "SELECT \(Signups.setFlag("unchanged", hasPresent))"
         let restore: SQL = """
             SELECT \(Signups.setFlag("changed", "restore_address(account, \(left.address.rawValue), changed_at)"))
-              FROM address_changes WHERE \(Self.isValid(token))
+              FROM address_changes WHERE \(Self.isValid(token)) AND \(isUnchanged)
             """
         // Deletes the links of this change and of later changes, so that the owner of a later address cannot restore
         // that address.
@@ -38,15 +53,15 @@ extension Sessions {
                 signups.mail(about: .addressWithdrawn, on: account, to: present, in: left.language, when: isRestored)
             )
         }
-        let restored = try await converting(to: SignInError.database) { () throws(DatabaseError) in
+        let outdate = Signups.outdateDrafts(of: account, when: isRestored)
+        let flags: SQL = "SELECT \(isUnchanged), \(isRestored)"
+        return try await converting(to: SignInError.database) { () throws(DatabaseError) in
             let rows = try await database.transaction(
-                [Self.lockForChange(account), restore, forget, Signups.outdateDrafts(of: account, when: isRestored)]
-                    + ended + mails + ["SELECT \(isRestored)"]
+                [Self.lockForChange(account), check, restore, forget, outdate] + ended + mails + [flags]
             )
-            return try rows[rows.count - 1].only.decode(Bool.self)
+            let (unchanged, restored) = try rows[rows.count - 1].only.decode(Bool.self, Bool.self)
+            return unchanged ? restored : nil
         }
-        guard restored else { throw Self.invalidLink }
-        signups.outbox.wakeSender()
     }
 
     private static let invalidLink = SignInError.refused([Refusal("token", .codeExpired)])
@@ -56,7 +71,7 @@ extension Sessions {
     private struct Left {
         let account: ID<Account>
         let address: EmailAddress
-        /// The address that the account has now.
+        /// The address that the account had when it was read.
         let present: String?
         let language: Language
     }

@@ -137,6 +137,31 @@ struct EmailChangeTests {
         }
     }
 
+    @Test func `an undo that waits for another change tells the address that the account has by then`() async throws {
+        try await TestServer.with(timeouts: .all(.seconds(3600))) { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            try await kim.moveAddress(to: Self.new)
+            try await site.service.deliver()
+            let token = JSON.string(try site.service.mailbox.undoToken(for: Self.old))
+            let (holder, observer) = (try DatabaseSession(), try DatabaseSession())
+            try holder.run("BEGIN; SELECT FROM accounts FOR UPDATE")
+            async let undo = kim.send(.post, "/email-change/undo", ["token": token])
+            try await observer.waitUntilSomebodyIsBlocked()
+            try holder.run(
+                """
+                UPDATE identifiers SET value = 'kim@example.org' WHERE value = '\(Self.new)';
+                UPDATE accounts SET email = 'kim@example.org'; COMMIT
+                """
+            )
+            let response = try await undo
+            #expect(response.status == 204)
+            try await site.service.deliver()
+            let recipients = Set(site.service.mailbox.mails.suffix(2).map(\.to))
+            #expect(recipients == [Self.old, "kim@example.org"])
+        }
+    }
+
     @Test func `the pages say why an address cannot change twice in a day`() async throws {
         try await TestServer.with { site in
             let kim = PageVisitor(site)
