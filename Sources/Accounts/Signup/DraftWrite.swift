@@ -77,25 +77,26 @@ extension Signups {
         let isUnchanged = change.effects.compactMap(\.condition).reduce(exists(draft)) { "\($0) AND \($1)" as SQL }
         let isNameFree = change.leases.reduce("true") { "\($0) AND NOT \(isTaken($1, from: draft))" as SQL }
         let isAllowed: SQL = "\(Self.flag("unchanged")) AND \(Self.isWithinLimits)"
+        let hasNames: SQL = "\(isNameFree) AND \(areLeased(change.leases, to: draft))"
         let update: SQL = """
             \(update(of: draft, by: change, sealed, to: progress(of: draft, by: change).step))
-             WHERE drafts.id = \(draft.id) AND \(isAllowed) AND \(isNameFree)
-               AND \(areLeased(change.leases, to: draft))
+             WHERE drafts.id = \(draft.id) AND \(isAllowed) AND \(hasNames)
             RETURNING revision, now(), \(deadline)
             """
         let locks = [lock(draft)] + change.effects.flatMap(\.locks)
-        let beginning =
-            locks + [
-                "SELECT \(Self.setFlag("unchanged", isUnchanged))", consume(limits, when: Self.flag("unchanged")),
-                consume(laterLimits, when: "\(isAllowed) AND \(isNameFree)"),
-            ]
+        let check: [SQL] = [
+            "SELECT \(Self.setFlag("unchanged", isUnchanged))", consume(limits, when: Self.flag("unchanged")),
+        ]
         let leases = change.leases.map { lease($0, to: draft, when: "drafts.id = \(draft.id) AND \(isAllowed)") }
-        let rows = try await database.transaction(
-            beginning + leases + [update] + change.effects.flatMap(\.statements) + [selectProofs(of: draft.id)]
-        )
+        let beginning = locks + check + leases
+        // After the leases: if another draft gets the name at the same moment, no mail is counted.
+        let consumeLater = consume(laterLimits, when: "\(isAllowed) AND \(hasNames)")
+        let releases = laterLimits.isEmpty ? [] : change.leases.map { takeBack($0, from: draft) }
+        let writing = [consumeLater] + releases + [update] + change.effects.flatMap(\.statements)
+        let rows = try await database.transaction(beginning + writing + [selectProofs(of: draft.id)])
         if let reached = try exceeded(limits, rows[locks.count + 1]) { return .limited(reached) }
-        if let reached = try exceeded(laterLimits, rows[locks.count + 2]) { return .limited(reached) }
-        guard let row = rows[beginning.count + leases.count].first else {
+        if let reached = try exceeded(laterLimits, rows[beginning.count]) { return .limited(reached) }
+        guard let row = rows[beginning.count + 1 + releases.count].first else {
             let isUnchanged = try rows[locks.count].only.decode(String.self) == "true"
             return isUnchanged ? change.leases.first.map(WriteResult.taken) ?? .overtaken : .overtaken
         }

@@ -93,10 +93,21 @@ extension Signups {
 
     /// A statement to run after the draft was written: releases its names of this kind, except `name`.
     func release(_ kind: String, except name: String? = nil, by draft: Draft) -> SQL {
+        release(kind, except: name, by: draft, when: hasWritten(draft))
+    }
+
+    /// A statement to run after ``lease(_:to:when:)``: if a rate limit is exceeded, so that the draft is not written,
+    /// releases the new name. The name that the draft already has stays leased.
+    func takeBack(_ request: LeaseRequest, from draft: Draft) -> SQL {
+        let present = draft.values.json(of: request.field)?.string
+        return release(request.kind, except: present, by: draft, when: "NOT (\(Self.isWithinLimits))")
+    }
+
+    private func release(_ kind: String, except name: String?, by draft: Draft, when condition: SQL) -> SQL {
         let kept = ByteStrings(name.map { nameDigests($0, kind) } ?? [])
         return """
             DELETE FROM leases WHERE draft = \(draft.id) AND kind = \(kind) AND value <> ALL (\(kept))
-                                 AND \(hasWritten(draft))
+                                 AND \(condition)
             """
     }
 

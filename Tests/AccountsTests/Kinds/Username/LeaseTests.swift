@@ -165,6 +165,57 @@ struct LeaseTests {
         }
     }
 
+    // MARK: - A step with an address, too
+
+    @Test func `a name that another draft gets at the same moment costs no mail`() async throws {
+        try await TestSignups.with(flow: Self.namesWithAddresses) { service in
+            let (draft, other) = (try await service.start(), try await service.start())
+            let digest = service.signups.nameDigests("kim", UsernameField.name)[0]
+            let holder = try DatabaseSession()
+            try holder.run("BEGIN")
+            try holder.query(
+                """
+                INSERT INTO leases (kind, value, draft, until)
+                VALUES ('username', \(digest), \(other.id), now() + interval '1 day')
+                """
+            )
+            async let lost = enter("kim@example.com", "kim", for: draft, on: service)
+            try await session.waitUntilSomebodyIsBlocked()
+            try holder.run("COMMIT")
+            let first = await lost
+            #expect(first == Self.taken)
+            // The limit of one code a minute would refuse this.
+            #expect(await enter("kim@example.com", "lee", for: draft, on: service) == "done")
+            #expect(try session.number(of: "outbox") == 1)
+        }
+    }
+
+    @Test func `a step that a limit of mails refuses leases no name, and keeps the one of the draft`() async throws {
+        let limits = Limits(byName: [.mailsToAddress: Limit(1, per: .seconds(86_400))], revisions: 600)
+        try await TestSignups.with(flow: Self.namesWithAddresses, limits: limits) { service in
+            let (draft, other) = (try await service.start(), try await service.start())
+            #expect(await enter("kim@example.com", "kim", for: draft, on: service) == "done")
+            let refused = await enter("kim@example.com", "lee", for: other, on: service)
+            #expect(refused == "too many: mails_to_address")
+            #expect(try session.number(of: "leases") == 1)
+            #expect(await enter("lee@example.com", "lee", for: other, on: service) == "done")
+            let again = await enter("lee@example.com", "kim", for: draft, on: service)
+            #expect(again == "too many: mails_to_address")
+            #expect(try session.number(of: "leases") == 2)
+        }
+    }
+
+    private func enter(_ address: String, _ name: String, for draft: Draft, on service: TestSignups) async -> String {
+        await outcome {
+            let now = try await service.signups.reread(draft)
+            return try await service.submit(
+                ["email": .string(address), "username": .string(name)],
+                to: "person",
+                of: now
+            )
+        }
+    }
+
     private func insertAccount(named name: String) throws {
         try session.query(
             """
@@ -193,6 +244,21 @@ struct LeaseTests {
     }
 
     private static let taken = "refused: username taken"
+
+    /// A flow that asks for an address and a username in one step.
+    private static let namesWithAddresses = """
+        flow: names
+        version: 1
+        steps:
+          - name: person
+            title: {en: Person}
+            fields:
+              - {name: email, kind: email, identifier: true, label: {en: Address}}
+              - {name: username, kind: username, identifier: true, label: {en: Name}}
+          - name: code
+            title: {en: Code}
+            fields: [{name: code, kind: code, proves: email, label: {en: Code}}]
+        """
 
     /// A flow with a required username and an optional note.
     private static let names = """
