@@ -25,9 +25,9 @@ struct EmailChangeRoutes: Sendable {
         return answer
     }
 
-    /// Starts a change. Throws if the session was not confirmed recently. Also throws if the browser has a draft of an
-    /// earlier change that this server cannot read or decrypt now: the new cookie would replace the cookie of that
-    /// draft.
+    /// Starts a change. Throws if the account has no address, because nobody could undo the change, or if the session
+    /// was not confirmed recently. Also throws if the browser has a draft of an earlier change that this server cannot
+    /// read or decrypt now: the new cookie would replace the cookie of that draft.
     func begin(
         _ request: Request,
         _ session: AccountSession,
@@ -35,6 +35,7 @@ struct EmailChangeRoutes: Sendable {
         in language: Language,
         by form: FirstForm = FirstForm()
     ) async throws -> (draft: Draft, token: Token<Draft>) {
+        guard session.account.email != nil else { throw Problem.noAddress }
         guard session.isConfirmed else { throw SignInError.confirmationRequired }
         _ = try await site.signupRoutes.openDraft(
             of: site.cookie.values(in: request.headers).first.flatMap { Token($0) }
@@ -85,12 +86,16 @@ extension EmailChangeRoutes {
     }
 }
 
+extension Problem {
+    static let noAddress = Problem(.notFound, "The account has no address.")
+}
+
 extension Operation.Act {
     static let startEmailChange = Self(
         "start",
         "Starts a change of the address of the session's account",
         body: .members("Start", isRequired: false),
-        problems: [.confirmationRequired, .validationFailed, .rateLimited]
+        problems: [.confirmationRequired, .notFound, .validationFailed, .rateLimited]
     )
 
     static let askToUndoEmailChange = Self(

@@ -97,9 +97,9 @@ extension ProblemKind {
                 meaning: """
                     No resource has this path, or the resource does not exist: for example, the step has no code \
                     or no such image field, the field holds no image, the account has no such session, photo or \
-                    factor, the flow proves no address to which a link can be mailed, or the link is incomplete. A \
-                    session with one factor also gets this answer if it would replace or remove an authenticator app \
-                    or replace recovery codes.
+                    factor, the account has no address to change, the flow proves no address to which a link can be \
+                    mailed, or the link is incomplete. A session with one factor also gets this answer if it would \
+                    replace or remove an authenticator app or replace recovery codes.
                     """,
                 remedy: "Check the path. `GET /openapi.json` lists the paths of the flow that the server has loaded."
             )

@@ -155,6 +155,7 @@ extension SignInPages {
     @Sendable func showEmail(_ request: Request, _ context: RequestScope) async throws -> Response {
         guard emailChange != nil else { throw Problem(.notFound, "Accounts have no address.") }
         let current = try await required(context)
+        guard current.account.email != nil else { throw Problem.noAddress }
         guard current.isConfirmed else { return Pages.seeOther("/account/confirm?email") }
         if let page = try await pause(.emailChangeTitle, of: current, in: context.language) { return page }
         let isOver = request.uri.query == "over"

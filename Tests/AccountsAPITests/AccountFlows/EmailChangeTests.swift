@@ -342,6 +342,22 @@ struct EmailChangeTests {
         }
     }
 
+    @Test func `an account without an address has none to change`() async throws {
+        try await TestServer.with { site in
+            let (kim, lee) = (PageVisitor(site), Browser(site))
+            _ = try await kim.fill(through: "terms")
+            _ = try await kim.post("/signup/commit")
+            try await lee.signUp("lee@example.com", "lee")
+            let session = try DatabaseSession()
+            try session.run("DELETE FROM identifiers WHERE kind = 'email'; UPDATE accounts SET email = NULL")
+            let refused = try await lee.send(.post, "/email-change", [:])
+            #expect(refused.status == 404 && refused.slug == "not-found")
+            #expect(try await kim.open("/account/email").status == 404)
+            #expect(try await kim.post("/account/email", "email=kim%40example.net").status == 404)
+            #expect(try session.number(of: "drafts WHERE account_id IS NULL") == 0)
+        }
+    }
+
     @Test func `a commit fails if another account has got the address meanwhile`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
