@@ -9,11 +9,12 @@ extension CommitPlan {
     var lockSession: SQL { "SELECT 1 FROM sessions WHERE id = \(draft.values.subject?.session) FOR UPDATE" }
 
     /// Sets the flag `prepared`, which is true if the commit may take effect: the draft is at the revision that was
-    /// validated, all ``conditions`` are true, ``isAccountUnchanged`` is true, and the new address of an address change
-    /// is neither the address of an account nor reserved for one.
+    /// validated, all ``conditions`` and ``confirmation`` are true, ``isAccountUnchanged`` is true, and the new address
+    /// of an address change is neither the address of an account nor reserved for one.
     var rememberPossible: SQL {
         let conditions = signups.flow.purpose == .emailChange ? conditions + [areIdentifiersFree] : conditions
-        let isPossible: SQL = conditions.reduce(signups.exists(draft)) { "\($0) AND \($1)" }
+        let all = conditions + [confirmation].compactMap(\.self)
+        let isPossible: SQL = all.reduce(signups.exists(draft)) { "\($0) AND \($1)" }
         return "SELECT \(Signups.setFlag("prepared", "\(isPossible) AND \(isAccountUnchanged)"))"
     }
 

@@ -83,13 +83,13 @@ extension Signups {
             plan.accountConditions.append("false")
             return
         }
-        plan.accountConditions += [
-            // The draft starts at most 10 minutes after the confirmation, and lives 60 minutes. 10 more are a margin.
-            // If an operator has extended the draft, the confirmation may be too old; then the draft ends.
+        // The draft starts at most 10 minutes after the confirmation, and lives 60 minutes. 10 more are a margin. If an
+        // operator has extended the draft, the confirmation may be too old.
+        plan.confirmation = """
+            EXISTS (SELECT FROM sessions WHERE id = \(session) AND auth_time > now() - interval '80 minutes')
             """
-            EXISTS (SELECT FROM sessions WHERE id = \(session) AND account = \(account) AND now() < ends_at
-                       AND auth_time > now() - interval '80 minutes')
-            """,
+        plan.accountConditions += [
+            "EXISTS (SELECT FROM sessions WHERE id = \(session) AND account = \(account) AND now() < ends_at)",
             """
             NOT EXISTS (SELECT FROM address_changes WHERE account = \(account)
                            AND changed_at > now() - make_interval(secs => \(AddressChange.pause.seconds)))

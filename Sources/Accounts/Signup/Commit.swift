@@ -10,6 +10,8 @@ package enum CommitError: Error {
     case stale(Draft)
     case limited(LimitReached)
     case find(FindError)
+    /// The commit of an address change needs a confirmation of the session first (``CommitPlan/confirmation``).
+    case confirmationRequired
     /// The draft of a recovery or of an address change was committed before, and this call returns no session: the
     /// session of the commit has ended or has another token, the commit is more than ten minutes ago, or the caller
     /// names no client.
@@ -79,6 +81,12 @@ extension Signups {
                     try await endIfOutdated(draft, unless: plan.accountConditions)
                 }
                 if hasEnded { throw .find(.ended(.superseded)) }
+                if let confirmation = plan.confirmation {
+                    let isConfirmed = try await converting(to: CommitError.database) { () throws(DatabaseError) in
+                        try await database.read("SELECT \(confirmation)").only.decode(Bool.self)
+                    }
+                    if !isConfirmed { throw .confirmationRequired }
+                }
                 return nil
             }
         }

@@ -233,6 +233,7 @@ extension Operation {
         if method != .get, checksOrigin { all.append(.forbiddenOrigin) }
         if needsDraft { all += [.noDraft, .draftExpired] }
         if needsSession { all.append(.noSession) }
+        if act == .commit, flow == .emailChange { all.append(.confirmationRequired) }
         if act.body != .none { all += [.tooLarge, .unsupportedMediaType] }
         return all + act.problems.filter { !all.contains($0) }
     }

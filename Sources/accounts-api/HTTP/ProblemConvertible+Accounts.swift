@@ -159,6 +159,7 @@ extension CommitError: ProblemConvertible {
                     .next(progress.next, of: context.flow),
                 ]
             )
+        case .confirmationRequired: .confirmationRequired
         case .finished: .committed(in: context.flow.purpose)
         case .identifierTaken(let field):
             Problem(

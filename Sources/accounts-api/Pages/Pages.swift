@@ -356,6 +356,8 @@ extension Pages {
             return Self.seeOther(root)
         case .draftExpired where flow.purpose == .emailChange:
             return Self.seeOther("/account/email?over")
+        case .confirmationRequired where flow.purpose == .emailChange:
+            return Self.seeOther("/account/confirm?email-change")
         case .noDraft:
             let notice: Word? = request.uri.query == Self.gaveUp ? .gaveUp : nil
             let page =

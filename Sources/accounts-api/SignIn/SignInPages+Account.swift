@@ -259,8 +259,8 @@ extension SignInPages {
     /// `/account/confirm?email`.
     private static let pagesNeedingConfirmation = [
         "password": "/account/password", "email": "/account/email", "erase": "/account/erase",
-        "export": "/account/export",
-        "authenticator": AuthenticatorPages.path,
+        "export": "/account/export", "authenticator": AuthenticatorPages.path,
+        "email-change": "\(FlowPurpose.emailChange.path)/review",
     ]
 
     @Sendable func showConfirmation(_ request: Request, _ context: RequestScope) async throws -> Response {

@@ -397,6 +397,38 @@ struct EmailChangeTests {
         }
     }
 
+    @Test func `a change that an operator has extended keeps its draft until the session is confirmed again`()
+        async throws
+    {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            try await kim.proveAddress(Self.new)
+            try DatabaseSession().run("UPDATE sessions SET auth_time = now() - interval '81 minutes'")
+            let refused = try await kim.send(.post, "/email-change/commit")
+            #expect(refused.status == 403 && refused.slug == "confirmation-required")
+            #expect(refused.json["next"]?["href"] == "/session/confirm")
+            try await kim.send(.put, "/session/confirm", ["password": "a pass phrase of mine"])
+            let commit = try await kim.send(.post, "/email-change/commit")
+            #expect(commit.status == 200 && commit.json["account"]?["email"] == .string(Self.new))
+        }
+    }
+
+    @Test func `the page of an extended change asks for the password, and returns to the change`() async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            _ = try await kim.fill(through: "terms")
+            _ = try await kim.post("/signup/commit")
+            _ = try await kim.post("/account/email", "email=kim%40example.net")
+            _ = try await kim.post("/email-change/code", "code=\(site.service.readCode(for: Self.new))")
+            try DatabaseSession().run("UPDATE sessions SET auth_time = now() - interval '81 minutes'")
+            #expect(try await kim.post("/email-change/commit").path == "/account/confirm?email-change")
+            let form = "password=a+pass+phrase+of+mine&next=email-change"
+            #expect(try await kim.post("/account/confirm", form).path == "/email-change/review")
+            #expect(try await kim.post("/email-change/commit").path == "/account?address-changed")
+        }
+    }
+
     @Test func `a former address is reserved, and is free after the reservation has ended`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)

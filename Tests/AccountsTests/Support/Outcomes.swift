@@ -97,6 +97,7 @@ extension CommitError: SummarizedError {
         case .limited(let reached): reached.summary
         case .stale(let draft): "stale, the revision is \(draft.revision)"
         case .find(let error): error.summary
+        case .confirmationRequired: "confirmation required"
         case .finished: "finished"
         case .contended: "contended"
         case .database(let error): "\(error)"
