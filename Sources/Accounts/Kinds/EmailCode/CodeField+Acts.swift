@@ -37,6 +37,7 @@ extension CodeField {
             try signups.checkRepetition(digits, on: field.name, self, of: draft)
             return
         }
+        let isRetried = submission.completed.contains(field.name)
         let spent = try await submission.completed.once(
             field.name,
             optional: { () throws(SubmitError) -> Int? in
@@ -46,6 +47,10 @@ extension CodeField {
         guard let generation = spent else { return }
         // The address or the code may have changed while the write was retried.
         guard draft.proofs[field.name]?.generation == generation else {
+            throw .refused([Refusal(field.name, .codeExpired)])
+        }
+        // The code may also have been withdrawn, for example because the address has an account now.
+        if isRetried, try await signups.isWithdrawn(field.name, of: draft) {
             throw .refused([Refusal(field.name, .codeExpired)])
         }
         submission.change.effects.append(signups.proofEffect(field.name, generation: generation, of: draft))

@@ -113,11 +113,14 @@ extension Signups {
     ///
     /// The digest of the code stays in the row, so that a repetition of the code is recognised. The code cannot prove
     /// the address again, because ``spend(_:on:_:of:)`` accepts no code while `proved_at` is set.
+    ///
+    /// A code that was withdrawn after it was compared has no digest any more, and proves nothing.
     func proofEffect(_ field: FieldName, generation: Int, of draft: Draft) -> Effect {
         Effect(
             condition: """
                 EXISTS (SELECT FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue)
-                                             AND generation = \(generation) AND proved_at IS NULL)
+                                             AND generation = \(generation) AND proved_at IS NULL
+                                             AND code_digest IS NOT NULL)
                 """,
             proof: (field: field, isProved: true),
             statements: [

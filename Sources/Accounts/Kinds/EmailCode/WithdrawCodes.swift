@@ -19,6 +19,16 @@ extension Signups {
         ]
     }
 
+    /// Whether no code of the field can be correct any more. Call it only after a correct guess: otherwise the response
+    /// would reveal whether the address has an account.
+    func isWithdrawn(_ field: FieldName, of draft: Draft) async throws(SubmitError) -> Bool {
+        try await converting(to: SubmitError.database) { () throws(DatabaseError) in
+            try await !database.read(
+                "SELECT FROM proofs WHERE draft = \(draft.id) AND field = \(field.rawValue) AND code_digest IS NULL"
+            ).isEmpty
+        }
+    }
+
     /// Whether the draft in a row of `drafts` has proved an address with one of these digests, as SQL.
     static func hasProved(_ digests: [[UInt8]]) -> SQL {
         """

@@ -238,6 +238,23 @@ struct ProofTests {
         }
     }
 
+    @Test func `a code that is withdrawn between its comparison and its proof proves nothing`() async throws {
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "email")
+            let code = try await service.readCode(for: "kim@example.com")
+            let holder = try DatabaseSession()
+            try holder.lockDrafts()
+            async let guessed = guess(code, in: draft, on: service)
+            try await session.waitUntilSomebodyIsBlocked()
+            // As the commit of another draft with this address does.
+            try holder.run("UPDATE proofs SET code_digest = NULL")
+            try holder.releaseDrafts()
+            let refused = await guessed
+            #expect(refused == "refused: code code_expired")
+            #expect(try session.number(of: "proofs WHERE proved_at IS NULL") == 1)
+        }
+    }
+
     @Test func `submitting the right code again changes nothing, even at an old revision`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.fill(service.start(), through: "email")
