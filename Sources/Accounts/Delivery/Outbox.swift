@@ -26,8 +26,8 @@ package struct Outbox: Sendable {
         let to: String
         let language: Language
         /// A code, or the token in a link that continues a sign-up on another device or undoes a change of address,
-        /// with its lifetime in minutes. A notice or a withheld mail, which the service stores in place of a mail with a
-        /// code, also has a code, but a notice does not show it, and a withheld mail is never sent. Nil for other mail.
+        /// with its lifetime in minutes; nil for other mail. A notice or a withheld mail (``MailPace``) in place of a
+        /// mail with a code has a code, too, but it is never shown.
         let code: (text: String, minutes: Int)?
         /// The ticket (``Ticket``) in the link of a mail with a code, with which the person gets another code. A
         /// notice or a withheld mail in place of such a mail may have a ticket, too. Nil for other mail.

@@ -108,9 +108,9 @@ package struct OutboxSender: Sendable {
         if !mail.isUseful {
             try await markDead(mail, Self.lateness(after: mail.lastError))
         } else if mail.template == "withheld" {
-            // This mail is never sent: either no account can be used with the address, or the owner of the account
-            // already got a notice within the past hour. The row exists only so that every request takes the same time.
-            // It keeps the mailer busy for as long as a mail that is sent.
+            // This mail is never sent: either no account has the address, or only a disabled one, or the owner of the
+            // address already got a notice within the past hour. The row exists only so that every request takes the
+            // same time. It keeps the mailer busy for as long as a mail that is sent.
             try await attempt(mail) { () throws(MailError) in
                 try await connect(mailer)
                 await pace.imitate()

@@ -5,9 +5,9 @@ internal import Foundation
 /// An application may get an event or a logout twice: if a server dies after a delivery and before it stores the
 /// outcome, the delivery is repeated.
 ///
-/// The transactions that `EventQueue` runs do not wait for the disk (`synchronous_commit = off`). After a crash of PostgreSQL,
-/// the latest of them may be missing: then a request is sent twice or too early, or a webhook that answered 410 is on
-/// again. No event is lost, because other transactions write the events.
+/// The transactions of this type do not wait for the disk (`synchronous_commit = off`). After a crash of PostgreSQL, the
+/// latest of them may be missing: then a request is sent twice or too early, or a webhook that answered 410 is on again.
+/// No event is lost, because other transactions write the events.
 struct EventQueue: Sendable {
     let database: Database
 
@@ -30,8 +30,8 @@ struct EventQueue: Sendable {
 
     /// A logout: the end of a grant, which is the access of one application to one session. This server has claimed the
     /// logout for one attempt to tell the application. The number of attempts identifies the claim, because no command
-    /// resets this number: `events retry` resets only that of a ``Delivery``. After a crash of PostgreSQL that has lost
-    /// the claim, the next claim has the same number.
+    /// resets this number: `events retry` resets only that of a ``Delivery``. If a crash of PostgreSQL has lost the
+    /// claim, the next claim has the same number, and the two cannot be told apart.
     struct Logout: Sendable {
         let application: String
         /// The id of the grant.
@@ -44,9 +44,9 @@ struct EventQueue: Sendable {
         let claimedAt: Date
     }
 
-    /// The ids of the applications for which an event is due now, and of those for which a logout is due now. While the
-    /// webhook of an application is off or paused, the application is not among the former. An event may be due and
-    /// still wait for an earlier one of its account.
+    /// The ids of the applications for which an event is due now, and of those for which a logout is due now. `events`
+    /// does not contain applications whose webhook is off or paused. An event may be due and still wait for an earlier
+    /// one of its account.
     func dueApplications() async throws(DatabaseError) -> (events: [String], logouts: [String]) {
         let rows = try await database.read("SELECT application, has_event, has_logout FROM due_applications()")
         var (events, logouts): ([String], [String]) = ([], [])

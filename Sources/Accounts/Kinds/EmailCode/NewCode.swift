@@ -183,8 +183,8 @@ extension Signups {
     /// A statement that deletes those of the mails that are still waiting. Skips a mail whose row another transaction
     /// has locked, for example to claim the mail for delivery. A mail that is being delivered may arrive nevertheless.
     ///
-    /// The statement finds waiting mail by its value in `sealed`, which no other mail has. With a condition on `state`
-    /// instead, PostgreSQL might scan the index of all waiting mail.
+    /// The statement recognises waiting mail by the column `sealed`, which is NULL for mail that is delivered or dead.
+    /// With a condition on `state` instead, PostgreSQL might scan the index of all waiting mail.
     ///
     /// - Parameters:
     ///   - mails: a query that selects the ids of mails.
