@@ -102,8 +102,7 @@ extension Sessions {
 
 extension Signups {
     /// The rate limits that a change of credentials consumes. The transaction consumes them before it locks the
-    /// account, as the transaction that mails a sign-in code does, so that the lock of the account cannot cause a
-    /// deadlock.
+    /// account. The transaction that mails a sign-in code uses the same order; otherwise the two could deadlock.
     func noticeCharges(to account: Account) -> [Charge] {
         [charge(.noticesToAccount, account.id.bytes)]
             + (account.email == nil ? [] : charges(.mailsFromNetwork, of: network))

@@ -182,9 +182,9 @@ private struct Disposition {
         isFile = parameters["filename"] != nil || parameters["filename*"] != nil
     }
 
-    /// Removes the value of a parameter from the beginning of `rest`, and returns it: the text between quotes or, without
-    /// quotes, the text up to the next `;` or space. Returns nil if the closing quote is missing, or if a value without
-    /// quotes is empty.
+    /// Removes the value of a parameter from the beginning of `rest`, and returns it: the text between quotes or,
+    /// without quotes, the text up to the next `;` or space. Returns nil if the closing quote is missing, or if a value
+    /// without quotes is empty.
     ///
     /// Browsers send a backslash as it is, and a quote as `%22` (HTML, multipart/form-data encoding algorithm). Other
     /// clients put a backslash before a quote. So a quote after a backslash ends the value only if the text ends after

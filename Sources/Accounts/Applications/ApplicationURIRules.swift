@@ -28,7 +28,7 @@ package struct ApplicationURIRules {
         let host = Self.host(of: authority)
         if !isOfApp, host == nil { return "\(shown) has an invalid host or port" }
         if Self.hasDotSegments(isOfApp ? rest : rest.dropFirst(2 + authority.count)) {
-            return "\(shown) must not have a segment . or .."
+            return "\(shown) must not have the path segment \".\" or \"..\""
         }
         if isOfApp || host.map({ isEncryptedOrLocal(scheme, $0) }) == true { return nil }
         let hosts = allowsLocalhost ? "127.0.0.1, [::1] or localhost" : "127.0.0.1 or [::1]"

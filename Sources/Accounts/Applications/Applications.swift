@@ -2,8 +2,8 @@
 package struct Applications: Sendable {
     /// The applications in the order of the file.
     package let all: [Application]
-    /// The list `issuer_audience` of the file. Its first entry is the `aud` of access tokens, and the others have no
-    /// effect. If the list is empty, their `aud` is the issuer.
+    /// The list `issuer_audience` of the file. Its first entry is the `aud` of access tokens; if the list is empty, the
+    /// `aud` is the issuer. Further entries have no effect.
     package let issuerAudience: [String]
     /// Risks that do not prevent the use of the file, such as a secret file that every user of the machine can read.
     package let warnings: [YAMLFileError]

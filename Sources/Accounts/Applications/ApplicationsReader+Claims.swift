@@ -38,8 +38,9 @@ extension ApplicationsReader {
     /// Names of claims by which applications may grant rights.
     private static let rights: Set<String> = ["roles", "groups", "entitlements", "permissions"]
 
-    /// Names of claims that specifications of tokens define (such as RFC 7519, RFC 7662, RFC 8417, RFC 8693, RFC 9068 and
-    /// OpenID Connect Core), that this service defines, or that an event has beside the claims of the account (`id`).
+    /// Names of claims that specifications of tokens define (such as RFC 7519, RFC 7662, RFC 8417, RFC 8693, RFC 9068
+    /// and OpenID Connect Core), that this service defines, or that an event has beside the claims of the account
+    /// (`id`).
     private static let defined: Set<String> = [
         "iss", "sub", "aud", "exp", "nbf", "iat", "jti", "id", "auth_time", "nonce", "acr", "amr", "azp", "at_hash",
         "c_hash", "s_hash", "sid", "events", "toe", "txn", "client_id", "token_type", "active", "scope", "cnf", "act",

@@ -26,8 +26,8 @@ package struct WebhookSecret: Sendable {
         }
     }
 
-    /// Signs the message. Returns one entry of the header `webhook-signature`: `v1,` or `v1a,`, and the signature in
-    /// base64.
+    /// Signs the message. Returns one entry of the header `webhook-signature`: `v1` (HMAC) or `v1a` (Ed25519), a comma,
+    /// and the signature in base64.
     ///
     /// - Parameter message: the id, the timestamp and the body, with a full stop between them.
     package func signature(of message: [UInt8]) -> String {

@@ -13,9 +13,9 @@ internal import Foundation
 package enum ImageWorker {
     /// The maximum processor time in seconds.
     static let maximumSeconds = 5
-    /// The maximum wall-clock time in seconds. It ends a process that uses no processor time, because it waits for
-    /// bytes that never arrive. A request waits at most eight seconds for its image, so a higher maximum would only
-    /// keep other images waiting.
+    /// The maximum wall-clock time in seconds. It also ends a process that waits for bytes that never arrive, which
+    /// uses no processor time. A request waits at most eight seconds for its image, so a higher maximum would only keep
+    /// other images waiting.
     package static let maximumWallSeconds = 10
     /// The option of the process that replaces ``maximumWallSeconds``.
     package static let wallSecondsOption = "wall-seconds"

@@ -59,8 +59,8 @@ struct Pixels: ~Copyable {
     /// The maximum number of pixels of a scaled JPEG. They take 40 MB of memory.
     private static let maximumScaledPixels = 10_000_000
 
-    /// The smallest scaling factor of the JPEG decoder that keeps each side at least `side` long. If there is none, or
-    /// the scaled picture would have more than ``maximumScaledPixels``, the largest factor with which it has not more.
+    /// Considers the scaling factors of the JPEG decoder that leave at most ``maximumScaledPixels``. Returns the smallest
+    /// one that leaves each side at least `side` pixels long; if there is none, the largest one.
     private static func scale(of file: ImageFile, _ side: Int) -> tjscalingfactor {
         var count: Int32 = 0
         let whole = tjscalingfactor(num: 1, denom: 1)

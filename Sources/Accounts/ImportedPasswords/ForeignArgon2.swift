@@ -56,7 +56,7 @@ struct ForeignArgon2: HashMethod {
         guard text.hasPrefix("$argon2") else { return nil }
         var pieces = HashText(text.dropFirst())
         guard let variant = Variant(try pieces.next()) else { throw .unsupported }
-        // In a hash of version 1.0, the cost may follow here at once.
+        // A hash of Argon2 version 1.0 has `v=16` here, or no version. It is not supported.
         guard try pieces.next() == "v=19" else { throw .unsupported }
         var costs = HashText(try pieces.next(), separator: ",")
         let (memory, iterations) = (try costs.number(after: "m="), try costs.number(after: "t="))

@@ -11,9 +11,8 @@ package struct AccountQuery {
 
 /// The part of the output of `accounts show` that an ``AccountQuery`` makes.
 package struct AccountSection: Sendable {
-    /// True for a section, such as the factors of a sign-in, that the output shows before the values of the account.
-    /// Its entries are lines of the text output. False for a section that the output shows after the values. Its
-    /// entries are rows of the table of values.
+    /// True if the text output shows the entries as lines before the table of the account's values, such as the factors
+    /// of a sign-in. False if it shows them as rows at the end of that table, such as consents.
     package var precedesValues = false
     package var entries: [Entry] = []
     /// The members that the section adds to the JSON output. Their names are the same for every account, even if the
