@@ -15,7 +15,7 @@ package struct Refusal: Error, Hashable, Sendable {
     /// request with only unknown fields would be about ten times as long as the request.
     package static let maximumUnknownFields = 32
 
-    /// The error code of a refusal. Each code has one meaning.
+    /// The error code of a refusal.
     package enum Code: String, CaseIterable, Hashable, Sendable {
         case required
         case unknownField = "unknown_field"

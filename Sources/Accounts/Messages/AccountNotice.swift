@@ -1,5 +1,5 @@
-/// What has happened to an account, if the service mails a notice about it. The raw value is the template of the mail
-/// in the outbox, and the key of its texts.
+/// An event of an account about which the service mails a notice. The raw value is the template of the mail in the
+/// outbox, and the key of its texts.
 package enum AccountNotice: String, CaseIterable, Sendable {
     case passwordChanged = "password-changed"
     case addressChanged = "address-changed"

@@ -115,7 +115,8 @@ extension Messages {
         page("link-expired", "text", ["service": serviceName], hasButton: false)
     }
 
-    /// The page that the link of ``text(of:_:minutes:link:serviceName:)`` opens.
+    /// The page that the link in the mail with a code (``text(of:_:minutes:link:serviceName:)``) opens in a sign-up or
+    /// a recovery.
     ///
     /// - Parameter address: the address that the page shows. The caller has masked its local part.
     package func ticket(_ address: String, for purpose: FlowPurpose, serviceName: String) -> PageText {

@@ -60,8 +60,8 @@ package final class Metrics: Sendable {
     )
     let signIns = Counter(
         "accounts_sign_ins_total",
-        "Attempts to sign in with a password. `uncheckable` ones, which also include confirmations, have a hash that "
-            + "this server cannot check.",
+        "Attempts to sign in with a password. If this server cannot check the hash, an attempt counts as `failed` and "
+            + "`uncheckable`. A confirmation whose hash needs too much memory counts as `uncheckable` only.",
         labels: ["outcome"],
         from: [["code-required"], ["failed"], ["succeeded"], ["uncheckable"]]
     )

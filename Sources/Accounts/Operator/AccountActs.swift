@@ -42,7 +42,7 @@ extension Operator {
         return rows[0].isEmpty ? nil : !rows[1].isEmpty
     }
 
-    /// Erases an account with everything that belongs to it, and writes an audit record. Returns false if the account
+    /// Erases an account with the rows of ``belongings(of:)``, and writes an audit record. Returns false if the account
     /// does not exist. An account whose person has never signed in counts as removed at the step ``Funnel/signIn``.
     package func erase(_ id: ID<Account>) async throws(DatabaseError) -> Bool {
         let row = try await database.transaction(

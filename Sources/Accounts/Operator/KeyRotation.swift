@@ -102,7 +102,8 @@ extension Operator {
                 if sealed.isEmpty { continue }
                 let place = SealedPlace.draft(id, tokenHash: tokenHash, revision: revision)
                 guard let values = signups.open(sealed, at: place) else {
-                    // Of a committed draft, only the way back of its person is lost, and nothing can delete its row yet.
+                    // A committed draft has only the application or page to which its person returns. It does not
+                    // count, because no command can delete its row.
                     if isUnfinished { rotated.countUnreadable(sealed, in: signups.keys) }
                     continue
                 }

@@ -103,8 +103,8 @@ package enum Calibration {
         /// The hash takes less than 0.8 times the target with the maximum number of passes and all memory within the
         /// limit.
         case isMaximum
-        /// Neither of these, so the speed of the machine has changed since the parameters were found: something else
-        /// uses the processor, or used it then.
+        /// None of these, so the speed of the machine has changed since the parameters were found: something else uses
+        /// the processor, or used it then.
         case isUnsteady
     }
 

@@ -142,7 +142,7 @@ package final class HashingPool: Sendable {
     }
 
     /// The error with which a password from this network would be rejected immediately; nil if it would be accepted.
-    /// Counts a `busy` one in the metrics, because the caller then refuses the password.
+    /// Counts the error `busy` in the metrics, because the caller then refuses the password.
     func rejection(of network: Network) -> HashingError? { pool.rejection(of: network).map(HashingError.rejected) }
 
     /// The estimated wait of a password from this network.

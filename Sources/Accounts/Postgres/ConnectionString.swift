@@ -27,7 +27,7 @@ package struct ConnectionString: Sendable {
         defer { PQfinish(connection) }
         let options = Self.values(owning: PQconninfo(connection))
         guard let sslMode = options["sslmode"] else { return nil }
-        // Has no options if the connection string is only the name of a database, which `PQconninfoParse` cannot parse.
+        // Empty if the connection string is only the name of a database, which `PQconninfoParse` cannot parse.
         let stated = Self.values(owning: PQconninfoParse(text, nil))
         self.sslMode = sslMode
         database = options["dbname"] ?? ""

@@ -20,8 +20,8 @@ final class Job: Sendable {
         var usesLongLockTimeout = false
     }
 
-    /// - Parameter deadline: by default the deadline of the request that the current task serves, or in 60 seconds if
-    ///   the task serves no request.
+    /// - Parameter deadline: by default the deadline of the request that the current task serves; if it serves none, 60
+    ///   seconds from now.
     init(_ statements: [SQL], writes: UUID? = nil, by deadline: ContinuousClock.Instant = Deadline.ofStatement) {
         self.statements = statements
         self.writes = writes

@@ -15,9 +15,9 @@ package enum RedeemError: Error {
 /// code that does not count against these limits.
 extension Signups {
     /// Exchanges the ticket for a new draft with the address of the ticket, and mails a code to that address. Neither
-    /// the mail nor the guesses at the code count against the limits that strangers can use up. Instead, the mail
-    /// counts against ``mailsByTicket(to:)`` and, like any mail, against the limits of the network and of the service.
-    /// Other drafts do not change.
+    /// the mail nor the guesses at the code count against the limits of the address that strangers can use up. Instead,
+    /// the mail counts against ``mailsByTicket(to:)`` and, like any mail with a code, against the limits of the network
+    /// and of the service. Other drafts do not change.
     package func redeem(
         _ ticket: Ticket,
         in language: Language

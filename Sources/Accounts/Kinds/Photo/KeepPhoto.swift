@@ -94,7 +94,8 @@ extension Signups {
         if let exceeded { throw .limited(exceeded) }
     }
 
-    /// Adds to the change that the photo becomes the value of the field, in place of an earlier photo.
+    /// Makes the photo the value of the field in the change. The change then also replaces the row of an earlier photo
+    /// by a row for this one.
     func keep(_ photo: Photo, in field: FieldName, of draft: Draft, _ change: inout Change) {
         let id = ID<Photo>()
         change.values[field] = StoredPhoto(id: id, bytes: photo.jpeg.count)

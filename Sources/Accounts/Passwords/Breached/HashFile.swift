@@ -41,9 +41,9 @@ package enum HashFileError: Error, Hashable, CustomStringConvertible {
             \(place) is malformed; use HASH or HASH:COUNT in every line, with 10 to 40 hexadecimal digits, as many as \
             in the first line
             """
-        case .unsorted(let place): "\(place) is not in order; sort the file by hash, for example with LC_ALL=C sort"
+        case .unsorted(let place): "\(place) is not in order; sort the file by hash, for example with \"LC_ALL=C sort\""
         case .ambiguous(let digits):
-            "hashes of \(digits) digits may be SHA-1 or NTLM hashes; write sha1: or ntlm: before the path"
+            "hashes of \(digits) digits may be SHA-1 or NTLM hashes; write \"sha1:\" or \"ntlm:\" before the path"
         case .tooManyDigits(let digits, let hash):
             "hashes of \(digits) digits are not \(hash.rawValue) hashes, which have \(hash.digitCount)"
         case .truncated: "the file has become shorter since the server opened it"
