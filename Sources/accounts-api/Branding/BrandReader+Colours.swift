@@ -1,8 +1,8 @@
 import Accounts
 
 extension BrandReader {
-    /// Reads the colours of light and dark pages. If those of a mode have no other mistake, collects one for every pair
-    /// with too little contrast.
+    /// Reads the colours of light and dark pages. If the colours of a mode have no other mistake, collects a mistake for
+    /// every pair of them with too little contrast.
     mutating func palettes(in entry: inout YAMLEntry) -> (light: Palette, dark: Palette) {
         guard var colours = mapping("colors", in: &entry) else { return (Palette(mode: .light), Palette(mode: .dark)) }
         let light = palette(.light, in: &colours)
@@ -39,8 +39,8 @@ extension BrandReader {
             }
             let key = palette.overrides[pair.foreground] == nil ? pair.background : pair.foreground
             let reason = """
-                \(title(pair.foreground)) on \(title(pair.background)) has a contrast of \(ratio.roundedDownToHundredths) in \
-                \(palette.mode.rawValue) mode; it needs at least \(pair.minimum)
+                \(title(pair.foreground)) on \(title(pair.background)) has a contrast of \
+                \(ratio.roundedDownToHundredths) in \(palette.mode.rawValue) mode; it needs at least \(pair.minimum)
                 """
             collect(entry.error(reason, at: key.rawValue))
         }

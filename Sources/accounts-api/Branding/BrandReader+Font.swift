@@ -29,7 +29,7 @@ extension BrandReader {
             scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || [" ", "-", "_"].contains(scalar)
         }
         if isAllowed, family.count <= 100 { return family }
-        let form = "use at most 100 letters, digits, spaces, - and _"
+        let form = "use at most 100 characters: letters, digits, spaces, hyphens and underscores"
         collect(fonts.error("invalid family \"\(family)\": \(form)", at: "family"))
         return nil
     }

@@ -93,7 +93,7 @@ struct BrandReader {
             if Self.isLink(url) {
                 links.append((link, url))
             } else {
-                let form = "use an https: or mailto: URL without a user"
+                let form = "use a URL of the scheme https or mailto, without a user name"
                 collect(urls.error("invalid URL \"\(url)\": \(form)", at: link.rawValue))
             }
         }

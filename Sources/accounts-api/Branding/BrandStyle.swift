@@ -31,8 +31,8 @@ struct BrandStyle {
     }
 
     private var properties: [String] {
-        // The rule for the light mode follows the built-in style sheet, so it also replaces the built-in dark colours.
-        // So each colour of the brand gets a value in both modes, even if its dark colour is built in.
+        // The rule for the light mode applies in both modes and follows the built-in style sheet, so in dark mode it
+        // replaces the built-in dark colours. The rule for the dark mode must therefore set the same colours again.
         let names = ColourName.allCases.filter { brand.light.overrides[$0] != nil || brand.dark.overrides[$0] != nil }
         var light = names.map { declaration($0.property, "\(brand.light[$0])") }
         let dark = names.map { declaration($0.property, "\(brand.dark[$0])") }

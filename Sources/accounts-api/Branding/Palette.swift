@@ -3,8 +3,8 @@ enum ColourMode: String, CaseIterable, Sendable {
     case light, dark
 }
 
-/// A colour of the pages, as brand files name it. The style sheet derives all other colours from these, except those of
-/// shadows.
+/// A colour of the pages, as brand files name it. The style sheet derives all other colours from these, except the
+/// transparent black of shadows and behind dialogs.
 enum ColourName: String, CaseIterable, Sendable {
     case accent
     case onAccent = "on_accent"

@@ -69,7 +69,7 @@ struct BrandReaderTests {
                 "7: unknown key \"grey\"",
                 "9: \"muted\" on the built-in \"card\" has a contrast of 3.89 in dark mode; it needs at least 4.5",
                 "10: invalid radius \"33px\": use a length from 0px to 32px, or from 0rem to 2rem",
-                "12: invalid URL \"http://a.example/\": use an https: or mailto: URL without a user",
+                "12: invalid URL \"http://a.example/\": use a URL of the scheme https or mailto, without a user name",
             ]
         )
     }
@@ -93,7 +93,7 @@ struct BrandReaderTests {
         ("fonts: {family: A}", "1: \"files\" must be a list with at least one entry"),
         (
             "fonts: {family: 'A\"', files: [{file: font.woff2}]}",
-            "1: invalid family \"A\"\": use at most 100 letters, digits, spaces, - and _"
+            "1: invalid family \"A\"\": use at most 100 characters: letters, digits, spaces, hyphens and underscores"
         ),
         (
             "fonts: {family: A, files: [{file: font.woff2, weight: 900 100}]}",
