@@ -10,14 +10,14 @@ struct AccountsAPI: AsyncParsableCommand {
         discussion: """
             Each command reads its settings from flags or from environment variables of the same names. NAME_FILE \
             names a file to read the value of NAME from. Commands that use the database need DATABASE_URL, and \
-            FLOW_FILE if the servers do not use the built-in flow. Those that encrypt or decrypt, or search for a draft \
-            or a mail by an address or a username, also need ACCOUNTS_KEYS. Without it, drafts list, show and why and \
-            outbox list and show print "sealed" in place of encrypted values.
+            FLOW_FILE if the servers do not use the built-in flow. Those that encrypt or decrypt, or search for a \
+            draft or a mail by an address or a username, also need ACCOUNTS_KEYS. Without it, "drafts list", \
+            "drafts show", "drafts why", "outbox list" and "outbox show" print "sealed" in place of encrypted values.
 
             EXIT CODES
               0 success, 1 refused, not found, or any other failure, 2 usage error or invalid settings,
-              69 database unavailable, 75 port taken, or file that NAME_FILE names, such as DATABASE_URL_FILE,
-              unreadable
+              69 database unavailable, 75 a port is taken, or the file that a variable such as DATABASE_URL_FILE
+              names cannot be read
 
             EXAMPLES
               accounts-api serve --migrate

@@ -4,7 +4,9 @@ import ArgumentParser
 /// The flags of a command that prints one page of a list.
 struct PageFlags<Cursor: ExpressibleByArgument & Sendable>: ParsableArguments {
     @Option(help: "The maximum number of items on the page.") var limit = 50
-    @Option(help: "Where the page begins: the --after below the previous page, or its \"next\" in JSON.")
+    @Option(
+        help: "Continues after the previous page: pass the value of --after in its last line, or its \"next\" in JSON."
+    )
     var after: Cursor?
 
     func validate() throws {

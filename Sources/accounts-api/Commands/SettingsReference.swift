@@ -7,8 +7,8 @@ struct SettingsReference: ParsableCommand {
         commandName: "settings",
         abstract: "Prints every setting with its default and its meaning, or with its value.",
         discussion: """
-            --effective prints the values that the present environment gives, and where each comes from: run it with the \
-            environment of the server. It does not validate them; "doctor" does. --markdown prints the page \
+            --effective prints the values that the present environment gives, and where each comes from: run it with \
+            the environment of the server. It does not validate the values; "doctor" does. --markdown prints the page \
             docs/configuration.md.
 
             EXAMPLES

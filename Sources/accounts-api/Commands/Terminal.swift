@@ -6,8 +6,8 @@ enum Terminal {
     /// Whether standard output is a terminal.
     static let isConnected = isatty(STDOUT_FILENO) == 1
 
-    /// Whether output has colours: standard output is a terminal that is not `dumb`, and `NO_COLOR` is not set or empty
-    /// (https://no-color.org).
+    /// Whether output has colours: standard output is a terminal whose `TERM` is not `dumb`, and `NO_COLOR` is missing
+    /// or empty (https://no-color.org).
     static let hasColours: Bool = {
         let environment = ProcessInfo.processInfo.environment
         return isConnected && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"

@@ -6,8 +6,8 @@ extension AccountCommands {
         static let configuration = CommandConfiguration(
             abstract: "Erases an account with everything that belongs to it.",
             discussion: """
-                This cannot be undone: the command asks first, or needs --yes. Writes an audit record. With --dry-run it \
-                does not ask, and writes a record only of a search by an address or a username.
+                This cannot be undone: the command asks first, or needs --yes. Writes an audit record. With --dry-run \
+                it does not ask, and writes a record only of a search by an address or a username.
 
                 EXAMPLES
                   accounts-api accounts erase kim@example.com --dry-run

@@ -22,9 +22,10 @@ extension AccountCommands {
                 """
         )
 
-        @Argument(help: "The file; - for standard input.", completion: .file()) var file: String
+        @Argument(help: "The file, or \"-\" for standard input.", completion: .file()) var file: String
         @Flag(help: "Checks each line by itself, and imports nothing.") var dryRun = false
-        @Option(help: "Passwords that are hashed at once; by default as many as there are cores.") var workers: Int?
+        @Option(help: "The number of passwords to hash at the same time; the default is the number of cores.")
+        var workers: Int?
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {

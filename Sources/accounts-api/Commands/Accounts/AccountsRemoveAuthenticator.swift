@@ -7,10 +7,10 @@ extension AccountCommands {
             commandName: "remove-authenticator",
             abstract: "Removes the authenticator app of a person who has lost both the app and the recovery codes.",
             discussion: """
-                Anybody can claim a loss: first prove the identity of the person, as your rules say. Removes the app and \
-                the recovery codes, ends all sessions, forgets all devices, and mails every address of the account. If \
-                it has an address, each device needs a mailed code before the password for at least thirty days. The \
-                command asks first, or needs --yes. Writes an audit record.
+                Anybody can claim a loss: first prove the identity of the person, as your rules say. Removes the app \
+                and the recovery codes, ends all sessions, forgets all devices, and mails a notice to every address of \
+                the account. If it has an address, each device needs a mailed code before the password for at least \
+                thirty days. The command asks first, or needs --yes. Writes an audit record.
 
                 EXAMPLE
                   accounts-api accounts remove-authenticator kim@example.com --yes

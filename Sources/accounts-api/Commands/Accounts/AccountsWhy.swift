@@ -60,7 +60,7 @@ extension SignInDiagnosis {
         switch finding {
         case .disabled(let since):
             "An operator disabled the account \(past(since)). \"accounts enable\" lets the person sign in again."
-        case .noMethod: "The account has nothing that a sign-in of this flow needs."
+        case .noMethod: "The flow has no way to sign in that this account can use."
         case .noPassword(let canReset):
             if methods.contains(.code) {
                 "The account has no password. A mailed code signs in."
@@ -72,7 +72,8 @@ extension SignInDiagnosis {
         case .onlyMailedCodes: "The flow does not let passwords sign in, only mailed codes."
         case .guessed(let guess, let until): text(of: guess, until: time(to: until))
         case .unreadableAuthenticator:
-            "The authenticator app cannot be checked: its key is missing in ACCOUNTS_KEYS. Add the key on all servers."
+            "Codes of the authenticator app cannot be checked: ACCOUNTS_KEYS lacks the key that encrypted the secret of "
+                + "the app. Add the key on all servers."
         case .secondFactor(0):
             "The account needs a code of its authenticator app and has no recovery codes. A recovery needs the app, too."
         case .secondFactor(let codes):
@@ -103,9 +104,9 @@ extension SignInDiagnosis {
         let link = "The link in the mail with the code requests a new code, which is accepted."
         return switch guess {
         case .passwordOfAddress:
-            "Unknown browsers need more than the password with the address, \(wait); \(known).\(help)"
+            "Unknown browsers cannot sign in with the address and the password alone, \(wait); \(known).\(help)"
         case .passwordOfUsername:
-            "Unknown browsers need more than the password with the username, \(wait); \(known).\(help)"
+            "Unknown browsers cannot sign in with the username and the password alone, \(wait); \(known).\(help)"
         case .secondFactor: "Unknown browsers cannot enter a second factor, \(wait); \(known).\(help)"
         case .codeOfAddress: "Mailed codes for the address are refused, \(wait). \(link)"
         case .codeOfUsername: "Mailed codes for the username are refused, \(wait). \(link)"

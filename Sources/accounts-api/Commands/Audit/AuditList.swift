@@ -7,9 +7,9 @@ extension AuditCommands {
         static let configuration = CommandConfiguration(
             abstract: "Lists audit records, newest first.",
             discussion: """
-                OPERATOR is the name that the operator gave, and HOST the machine that the command named; nothing \
-                verifies them. ROLE is the role that PostgreSQL has authenticated. --reason selects the records with \
-                this reason.
+                OPERATOR is the name in --operator, or else the login name, and HOST is the name of the machine. The \
+                command reports both, and nothing verifies them. ROLE is the role that PostgreSQL has authenticated. \
+                --reason selects the records with this reason.
 
                 EXAMPLES
                   accounts-api audit list --since 30d

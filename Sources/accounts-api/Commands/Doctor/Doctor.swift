@@ -7,12 +7,12 @@ struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Checks the settings, the database, the mail server and this machine; exits with 1 if one is wrong.",
         discussion: """
-            Takes the settings of serve, and changes nothing. Prints a line for each check with its result: ok; \
-            warning, for what may be intended, such as a risk that the settings accept; wrong; or skipped, for what \
-            cannot be checked from here.
+            Takes the settings of "serve", and changes nothing. Prints a line for each check with its result: "ok"; \
+            "warning" for what may be intended, such as mail that is printed instead of sent; "wrong"; or "skipped" \
+            if the check is not possible from here.
 
-            Exits with 1 if a check is wrong, also for invalid settings and an unavailable database, for which other \
-            commands have codes of their own. If a setting is invalid, prints only what is wrong with the settings.
+            Exits with 1 if a check is wrong, even for invalid settings and an unavailable database, for which other \
+            commands have other exit codes. If a setting is invalid, prints only what is wrong with the settings.
 
             A mail server that answers may still refuse every mail, for example because it does not know the sender. \
             --mail-to sends a test mail and prints the server's answer.

@@ -66,7 +66,7 @@ extension Settings {
             let accepted = "it accepted a mail from \(self.mailFrom)\(reply.map { ": \($0)" } ?? "")"
             outcome = .ok("mail", "\(text); \(accepted)")
         } catch .permanent(let reply, let reason) {
-            let remedy = "check MAIL_FROM, and whether the mail server sends for it"
+            let remedy = "check MAIL_FROM, and whether the mail server accepts mail from this address"
             outcome = .wrong("mail", "\(MailError.permanent(reply: reply, reason: reason).reason)", remedy)
         } catch {
             outcome = .wrong("mail", "\(error.reason)", "check the login in SMTP_URL, or try again later")

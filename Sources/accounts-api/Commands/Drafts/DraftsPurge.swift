@@ -6,8 +6,8 @@ extension DraftCommands {
         static let configuration = CommandConfiguration(
             abstract: "Deletes all unfinished drafts that match.",
             discussion: """
-                This cannot be undone: the command says how many drafts match and asks first, or needs --yes. Writes an \
-                audit record for each deleted draft. --email writes further ones, also with --dry-run.
+                This cannot be undone: the command says how many drafts match and asks first, or needs --yes. Writes \
+                an audit record for each deleted draft. A search by --email writes further records, also with --dry-run.
 
                 EXAMPLES
                   accounts-api drafts purge --email kim@example.com --dry-run

@@ -15,7 +15,7 @@ extension EventCommands {
         )
 
         @Argument(help: "The application's id.") var application: String
-        @Option(help: "How far to go back, such as 6h; at most 30d, after which events are deleted.")
+        @Option(help: "How far to go back, such as 6h. Events are deleted after 30 days.")
         var since: DurationArgument
         @OptionGroup var flags: OperatorFlags
 

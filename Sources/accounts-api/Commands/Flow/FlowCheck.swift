@@ -15,7 +15,7 @@ extension FlowCommands {
                 """
         )
 
-        @Argument(help: "The flow file; - for standard input.", completion: .file(extensions: ["yaml", "yml"]))
+        @Argument(help: "The flow file, or \"-\" for standard input.", completion: .file(extensions: ["yaml", "yml"]))
         var file: String
         @Flag(help: "Prints JSON.") var json = false
 

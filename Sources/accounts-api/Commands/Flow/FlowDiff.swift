@@ -7,11 +7,11 @@ extension FlowCommands {
         static let configuration = CommandConfiguration(
             abstract: "Compares two flow files; --database also says what the second one does to unfinished sign-ups.",
             discussion: """
-                A line begins with + for a field that the second file adds, - for one that it lacks, and ~ for a \
+                A line begins with "+" for a field that the second file adds, "-" for one that it lacks, and "~" for a \
                 field or a rule that it changes. Texts are not compared. With --database, the command also counts the \
                 sign-ups that would end as soon as a server starts with the second file, and, among the newest 10,000 \
-                of the others, those with answers that no longer hold and those that go back to a step; --ids names \
-                them. The command changes nothing.
+                of the others, those with answers that are no longer valid and those that go back to a step; --ids \
+                prints their ids. The command changes nothing.
 
                 EXAMPLES
                   accounts-api flow diff signup.yaml new.yaml

@@ -16,7 +16,8 @@ extension KeyCommands.Signing {
         static let configuration = CommandConfiguration(
             abstract: "Lists the signing keys: the next ones, the live ones, and the old ones.",
             discussion: """
-                An old key signs nothing. It is published for a day, and verifies expired tokens for 31 days.
+                The live keys sign. The next keys are published, so that applications know them before they sign. An \
+                old key signs nothing: it is published for a day, and verifies expired tokens for 31 days.
 
                 EXAMPLE
                   accounts-api keys signing list
@@ -92,9 +93,9 @@ extension KeyCommands.Signing {
             abstract: "Deletes all signing keys and makes new ones, because somebody else may have one.",
             discussion: """
                 Servers follow within a minute: they sign with the new keys, and accept no token that an older key has \
-                signed. Applications refuse new tokens, and accept those of the older keys, until they read the list of \
-                keys again, after 15 minutes at most. If somebody else may have ACCOUNTS_KEYS, too, replace it first. \
-                Writes an audit record. Asks first, or needs --yes.
+                signed. Applications refuse new tokens, and accept those of the older keys, until they read the list \
+                of keys again, after 15 minutes at most. If somebody else may have ACCOUNTS_KEYS, too, replace it \
+                first. Writes an audit record. Asks first, or needs --yes.
 
                 EXAMPLE
                   accounts-api keys signing revoke --yes --reason INC-17
