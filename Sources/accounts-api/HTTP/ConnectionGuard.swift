@@ -27,7 +27,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// no IP address.
     private var client: IPAddress?
     private var deadline: Scheduled<Void>?
-    /// The deadline for the client to read an answer; nil if it has read all answers.
+    /// The deadline for the client to read what was written; nil while the channel is writable.
     private var answerDeadline: Scheduled<Void>?
     /// True from the end of a request's header to the end of its body.
     private var isReading = false
@@ -148,8 +148,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
         context.fireErrorCaught(error)
     }
 
-    /// The channel is not writable while the client does not read what was written. The next answer waits then, so this
-    /// starts a deadline for the client. (The deadline of the next header is enough if no other answer waits.)
+    /// While the client does not read what was written, the channel is not writable, and the next answer waits. The
+    /// deadline of the next header does not run while an answer waits, so this starts another one.
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         answerDeadline?.cancel()
         let channel = context.channel

@@ -5,8 +5,8 @@ import Hummingbird
 extension Request {
     /// The revision that `If-Match` requires (RFC 9110 §13.1.1); nil if the header is absent or `*`. If the header
     /// lists the current revision of the draft, returns that one. Otherwise returns the first revision that the header
-    /// lists, or -1 if it lists none, so that the act is refused, unless the draft has that revision by then. Throws if
-    /// the header is malformed.
+    /// lists, or -1 if it lists none, so that the act is refused, unless another request gives the draft that revision
+    /// first. Throws if the header is malformed.
     func expectedRevision(of draft: Draft) throws -> Int? {
         guard let field = headers[.ifMatch] else { return nil }
         if field == "*" { return nil }

@@ -2,8 +2,8 @@ import HTTPTypes
 import Hummingbird
 
 /// Adds the CORS headers. Scripts of the sites in `ALLOWED_ORIGINS` may read all answers of the router except those of
-/// the OpenID provider. Scripts of applications may read some answers, and scripts of all sites may read a few public documents (see
-/// ``ApplicationCORS``).
+/// the OpenID provider. Scripts of applications may read some answers, and scripts of all sites may read a few public
+/// documents (see ``ApplicationCORS``).
 struct CORS: RouterMiddleware {
     let allowedOrigins: Set<String>
     let applications: ApplicationCORS

@@ -2,8 +2,8 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// Refuses a request whose `Accept` matches no representation of the route. If the route has no pages, it answers with
-/// JSON also a request that prefers a page, and so does ``ProblemMiddleware``.
+/// Refuses a request whose `Accept` matches no representation of the route. If the route has no pages, a request that
+/// prefers a page but also accepts JSON gets JSON, also from ``ProblemMiddleware``.
 struct Negotiation: RouterMiddleware {
     /// Whether a browser may get a page or a redirect instead of JSON.
     let hasPages: Bool
