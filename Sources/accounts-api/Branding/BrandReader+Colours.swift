@@ -1,8 +1,8 @@
 import Accounts
 
 extension BrandReader {
-    /// Reads the colours of light and dark pages. If the colours of a mode have no other mistake, collects a mistake for
-    /// every pair of them with too little contrast.
+    /// Reads the colours of light and dark pages. If the colours of a mode have no other mistake, collects a mistake
+    /// for every pair of them with too little contrast.
     mutating func palettes(in entry: inout YAMLEntry) -> (light: Palette, dark: Palette) {
         guard var colours = mapping("colors", in: &entry) else { return (Palette(mode: .light), Palette(mode: .dark)) }
         let light = palette(.light, in: &colours)

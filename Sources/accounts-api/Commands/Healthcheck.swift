@@ -14,7 +14,7 @@ struct Healthcheck: AsyncParsableCommand {
 
     @Option(\.listen) var listen: String?
     @Option(\.metricsListen) var metricsListen: String?
-    @Flag(help: "Succeeds if the process answers, although the database may be away; asks at METRICS_LISTEN.")
+    @Flag(help: "Succeeds if the process answers, even without the database; asks at METRICS_LISTEN.")
     var live = false
 
     func run() async throws {

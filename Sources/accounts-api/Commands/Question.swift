@@ -15,6 +15,8 @@ enum Question {
 
     /// Throws if standard input is not a terminal, on which a person can answer.
     static func checkTerminal() throws {
-        guard isatty(STDIN_FILENO) == 1 else { throw ValidationError("pass --yes: this cannot be undone") }
+        guard isatty(STDIN_FILENO) == 1 else {
+            throw ValidationError("pass --yes: this command can ask only at a terminal")
+        }
     }
 }

@@ -152,7 +152,7 @@ struct DoctorTests {
             let operators = try await Self.examine(
                 right.merging(["DATABASE_URL": installation.conninfo(as: "mina")]) { $1 }
             )
-            #expect(operators.found["role"] == Found("warning", "it may not serve"))
+            #expect(operators.found["role"] == Found("warning", "it lacks the privileges of a server"))
             #expect(superuser["disk"]?.text.contains(" free of ") == true, "a superuser may know the folder")
             let proxies = try await examine("TRUSTED_PROXIES", nil)
             #expect(proxies["proxies"]?.state == "wrong" && proxies["mail"]?.state == "ok")

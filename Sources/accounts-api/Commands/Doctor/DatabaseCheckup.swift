@@ -82,7 +82,11 @@ struct DatabaseCheckup {
         if excess.isEmpty {
             return try await database.mayServe()
                 ? .ok("role", "it may serve, but not change the schema")
-                : .warning("role", "it may not serve", "run doctor with the DATABASE_URL of the server")
+                : .warning(
+                    "role",
+                    "it lacks the privileges of a server",
+                    "run doctor with the DATABASE_URL of the server"
+                )
         }
         let text = "it \(excess.map(\.rawValue).joined(separator: " and "))"
         let remedy =

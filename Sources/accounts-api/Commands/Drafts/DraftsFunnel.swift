@@ -6,8 +6,9 @@ extension DraftCommands {
         static let configuration = CommandConfiguration(
             abstract: "Shows where people abandon the sign-up: entries, completions, time and refusals per step.",
             discussion: """
-                RATE is CONTINUED divided by ENTERED; the bar is CONTINUED divided by all started sign-ups. Servers \
-                write their counts every ten seconds.
+                CONTINUED counts the sign-ups that completed or skipped the step. RATE is CONTINUED divided by \
+                ENTERED; the bar is CONTINUED divided by all started sign-ups. Servers write their counts every ten \
+                seconds.
 
                 EXAMPLES
                   accounts-api drafts funnel
