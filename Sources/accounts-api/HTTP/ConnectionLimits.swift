@@ -12,8 +12,8 @@ struct ConnectionLimits: Sendable {
     var nextHeader: TimeAmount = .seconds(60)
     /// The maximum time from the end of a request's header to the end of its body.
     var body: TimeAmount = .seconds(30)
-    /// The maximum time for which a connection is not writable, because the client does not read the answers. Without
-    /// this limit, such a client could keep its connection for ever.
+    /// The maximum time for which a connection is not writable, because the client does not read the answers or reads
+    /// them too slowly. Without this limit, such a client could keep its connection for ever.
     var answer: TimeAmount = .seconds(60)
     /// The maximum number of concurrent connections. A further connection waits until another one ends.
     var connections = 1000
