@@ -1,7 +1,7 @@
 import Foundation
 
 /// The name of the machine, and the resources that this process may use: those of the machine, or less if a control
-/// group (cgroup v2) of this process has lower limits. A container and a systemd unit are control groups.
+/// group (cgroup v2) of this process has lower limits. Each container and each systemd service has a control group.
 enum Machine {
     /// The host name, such as `web-1`; in a container, that of the container. Nil if the host has no name.
     static var name: String? {

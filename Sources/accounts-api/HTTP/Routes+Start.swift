@@ -2,7 +2,7 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// The body of the form that starts a draft: that of the first step, as the first page shows it.
+/// The body of the form on the first page. The form starts a draft, and has the fields of the first step.
 struct FirstFormBody {
     /// The name of the hidden control that marks such a form. No field can have this name, because it has a dot.
     static let formName: FieldName = "start.form"

@@ -30,7 +30,8 @@ struct Assets: Sendable {
             guard FileManager.default.fileExists(atPath: directory, isDirectory: &isDirectory), isDirectory.boolValue
             else { throw AssetsError(description: "\(directory) is not a directory") }
         }
-        // The custom properties have a small file of their own, but a browser loads one file.
+        // An operator can replace the custom properties alone, so they have a file of their own. A browser loads both
+        // files as one.
         let properties = try bytes("properties.css", PackageResources.properties_css)
         let rules = try bytes("signup.css", PackageResources.signup_css)
         styleSheet = [properties, rules].map { text in

@@ -104,7 +104,7 @@ extension Pages {
         let draft = signups.unstoredDraft(of: form, in: language)
         let enrolment = signups.firstEnrolment(at: step, of: draft)
         let shown = Representations(signups: signups).step(step, of: draft, enrolment)
-        // Only the refusal of answers belongs to the form.
+        // The form shows only why answers were refused. The notice of the page reports every other problem.
         let refusal = problem.flatMap { $0.slug == .validationFailed ? $0 : nil }
         return self.step(shown, step, of: draft, after: refusal, answers, in: language)
     }

@@ -42,8 +42,8 @@ struct ApplicationCORS: Sendable {
         "/oauth/keys", "/.well-known/openid-configuration", "/.well-known/oauth-authorization-server",
     ]
 
-    /// Whether the path of a route belongs to the OpenID provider. Scripts of the sites in `ALLOWED_ORIGINS` get no permission
-    /// there, because the authorization endpoint must not have CORS (RFC 9700 §2.6).
+    /// Whether the path of a route belongs to the OpenID provider. Scripts of the sites in `ALLOWED_ORIGINS` get no
+    /// permission there, because the authorization endpoint must not have CORS (RFC 9700 §2.6).
     static func isOfProvider(_ path: String?) -> Bool { path?.hasPrefix("/oauth/") == true }
 
     /// - Parameter path: the path of the route; nil if the request has no route.

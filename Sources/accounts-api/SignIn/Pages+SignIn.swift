@@ -62,7 +62,7 @@ struct FormPage {
 }
 
 extension Pages {
-    /// - Parameter problem: why the form was refused, or why the page has none; nil if there is no problem.
+    /// - Parameter problem: why the form was refused, or why the page has no form; nil if there is no problem.
     func form(_ form: FormPage, after problem: Problem? = nil, notice: Word? = nil, in language: Language) -> Page {
         let messages = language.messages
         let errors = problem?.messagesByField ?? [:]

@@ -2,8 +2,8 @@ import Accounts
 import Foundation
 import Hummingbird
 
-/// The page to which a person goes after signing in. The pages of the sign-in pass it on to the next page, except those
-/// to which the link in a mail leads.
+/// The page to which a person goes after signing in. Each page of the sign-in passes it on to the next page, except the
+/// page that the link in a mail opens.
 struct ReturnTarget {
     /// The URL or the path of the page; nil for the page of the account.
     let url: String?

@@ -38,7 +38,7 @@ function startReveal(button) {
     else input.type = hiddenType;
     button.setAttribute("aria-label", isShown ? button.dataset.hide : labelToShow);
   };
-  // The label already says whether the text is shown. Older templates have this attribute, too.
+  // Older templates have this attribute. It is redundant, because the label says whether the text is shown.
   button.removeAttribute("aria-pressed");
   button.hidden = false;
   // Otherwise the press would take the focus from the control.

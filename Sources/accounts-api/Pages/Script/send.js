@@ -79,7 +79,7 @@ async function postStep() {
     }
     // The page of a code that takes no more guesses, or has expired, says how to go on.
     if (answer.status === 422) return isOver(body.errors) ? page : showErrors(body.errors);
-    // The code is for an address that another tab has changed.
+    // The address has changed since this page was loaded, for example in another tab. The code was not checked.
     if (answer.status === 412) return `${page}?other-address`;
     // The server does not know the sign-up any more. The page of the step then says so.
     if (answer.status === 401) return page;
