@@ -227,7 +227,7 @@ extension ProblemKind {
             )
         case .busy:
             Explanation(
-                meaning: "Too many passwords or images are waiting to be processed. Nothing was changed.",
+                meaning: "The server has too many passwords or images to process, or is stopping. Nothing was changed.",
                 remedy: "Wait as many seconds as `Retry-After` says, and send the same request again."
             )
         case .unavailable:
