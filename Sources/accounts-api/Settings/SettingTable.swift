@@ -36,7 +36,7 @@ struct SettingTable: Sendable {
     let metricsListen = Setting(
         "METRICS_LISTEN",
         default: .text("127.0.0.1:9090"),
-        "host:port that serves the metrics to Prometheus, not that of LISTEN; off disables them",
+        "host:port that serves the metrics to Prometheus, not that of LISTEN; the value off disables them",
         parse: { $0 == "off" ? nil : try address($0) }
     )
     let publicURL = Setting(
@@ -53,8 +53,8 @@ struct SettingTable: Sendable {
         "INSECURE_HTTP",
         default: .text("refused"),
         """
-        allowed permits a PUBLIC_URL with http whose host is not loopback; clients then send passwords and tokens \
-        unencrypted. A separate setting is needed so that a forgotten s in PUBLIC_URL cannot cause this
+        INSECURE_HTTP=allowed permits a PUBLIC_URL with http whose host is not loopback; clients then send passwords \
+        and tokens unencrypted. Otherwise such a PUBLIC_URL is refused, because it may be a typing error
         """,
         parse: oneOf(InsecureHTTP.self)
     )
@@ -119,9 +119,9 @@ struct SettingTable: Sendable {
         """
         SMTP server as smtp://user:password@host:587 or smtps://…, with percent-encoded user and password; the \
         default ports are 587 and 465. smtp:// requires TLS if the host is not loopback, if the URL has a password, \
-        or if it ends with ?tls=required; with ?tls=optional it uses TLS only if the server offers it. terminal: \
-        prints mail to standard output. Without a value, mail is printed too, but the service does not start without \
-        a value if PUBLIC_URL is https
+        or if it ends with ?tls=required; with ?tls=optional it uses TLS only if the server offers it. \
+        SMTP_URL=terminal: (with the colon) prints mail to standard output. Without a value, mail is printed too, but \
+        the service does not start without a value if PUBLIC_URL is https
         """,
         parse: { $0 == "terminal:" ? .terminal : .smtp(try SMTPServer(url: $0)) }
     )
@@ -143,7 +143,7 @@ struct SettingTable: Sendable {
     /// The name in this setting; nil if it is not set. ``Settings/serviceName`` is the name that the service uses.
     let serviceName = Setting<String?>(
         "SERVICE_NAME",
-        default: .computed("the key service of the flow file; without it Accounts") { nil },
+        default: .computed("the name in the flow file, otherwise Accounts") { nil },
         "name of the service in mail, on pages and in authenticator apps; a name in BRAND_FILE takes its place",
         parse: line
     )
@@ -169,8 +169,8 @@ struct SettingTable: Sendable {
         "AFTER_SIGNUP_URL",
         default: .empty(nil),
         """
-        URL to which the last page of a sign-up leads, unless the sign-up leads back to an application; without a \
-        value, the page leads to the account
+        URL to which the last page of a sign-up leads, unless the sign-up leads back to an application or to a page \
+        behind a proxy; without a value, the page leads to the account
         """,
         parse: webURL
     )
@@ -236,7 +236,7 @@ struct SettingTable: Sendable {
     let argon2Priority = Setting(
         "ARGON2_PRIORITY",
         default: .text("idle"),
-        "idle lets all other work on the machine run before hashing; with normal, hashing competes with it",
+        "with idle, all other work on the machine runs before hashing; with normal, hashing competes with it",
         parse: oneOf(DedicatedThread.Priority.self)
     )
     let imageWorkers = Setting(
@@ -249,8 +249,8 @@ struct SettingTable: Sendable {
         "IMAGE_SANDBOX",
         default: .text("required"),
         """
-        if the kernel refuses the seccomp filter that confines the image decoders, required refuses images with 503, \
-        and optional decodes them without the filter
+        what happens to images if the kernel refuses the seccomp filter that confines the image decoders: with \
+        required, the service refuses images with 503; with optional, it decodes them without the filter
         """,
         parse: oneOf(ImageSandbox.self)
     )
@@ -353,7 +353,8 @@ struct InvalidSettingText: Error {
 }
 
 /// Accepts a connection string that libpq can parse. Refuses a connection to a remote host with another `sslmode` than
-/// `verify-full`, unless the string itself contains this `sslmode`.
+/// `verify-full`, unless the string itself contains an `sslmode`. One in the environment or in a service file does not
+/// count.
 @Sendable
 private func connectionString(_ text: String) throws -> String {
     guard let connection = ConnectionString(text) else {

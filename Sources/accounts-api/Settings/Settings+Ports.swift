@@ -2,8 +2,8 @@ import Foundation
 import NIOCore
 
 extension Settings {
-    /// The mistake that `LISTEN` and `METRICS_LISTEN` name the same port of one address. Port 0 is another port for
-    /// each.
+    /// The mistake that `LISTEN` and `METRICS_LISTEN` name the same port of one address. Two ports 0 do not
+    /// conflict, because the system chooses a free port for each.
     var portMistakes: [String] {
         guard let listen = valid(\.listen), let metrics = valid(\.metricsListen) ?? nil, listen.port != 0,
             listen.port == metrics.port, listen.overlaps(metrics)

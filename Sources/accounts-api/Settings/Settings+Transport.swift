@@ -21,8 +21,8 @@ extension Settings {
         if valid(\.smtpURL) == .unset {
             mistakes.append(
                 """
-                SMTP_URL is missing: codes would be printed although PUBLIC_URL is \(quoted); name a mail server, or \
-                set SMTP_URL=terminal: if codes are to be printed
+                SMTP_URL is missing: codes would be printed although PUBLIC_URL is \(quoted); set it to a mail server, \
+                or to "terminal:" if codes are to be printed
                 """
             )
         }

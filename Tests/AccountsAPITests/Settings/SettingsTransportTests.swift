@@ -41,8 +41,8 @@ struct SettingsTransportTests {
         #expect(
             Self.mistakes(["PUBLIC_URL": "https://a.example", "SMTP_URL": ""]) == [
                 """
-                SMTP_URL is missing: codes would be printed although PUBLIC_URL is "https://a.example"; name a mail \
-                server, or set SMTP_URL=terminal: if codes are to be printed
+                SMTP_URL is missing: codes would be printed although PUBLIC_URL is "https://a.example"; set it to a \
+                mail server, or to "terminal:" if codes are to be printed
                 """
             ]
         )
