@@ -1,9 +1,9 @@
 -- Claims due deliveries for one attempt each: for each application in `places`, such as {"shop": 8}, up to that many.
 -- `claim` is a new id for each call. A claimed row contains it until its attempt has failed.
 --
--- A delivery waits for all earlier ones of its application and account. A claimed one is due again after two minutes,
--- in case the server dies. An application whose last five attempts have failed gets one delivery at a time: no other
--- one is claimed meanwhile, unless two servers claim at the same moment.
+-- A delivery waits until all earlier ones of its application and account have arrived or failed for good. A claimed one
+-- is due again after two minutes, in case the server dies. An application whose last five attempts have failed gets one
+-- delivery at a time: no other one is claimed meanwhile, unless two servers claim at the same moment.
 
 CREATE OR REPLACE FUNCTION claim_deliveries(places jsonb, claim uuid)
     RETURNS TABLE (application text, event uuid, attempts bigint, type text, sequence bigint, created_at timestamptz,

@@ -1,10 +1,10 @@
 -- Claims up to `places` due mails for one attempt each, and returns them. `readable` has, for each key of the server,
 -- the first bytes of everything that the key encrypts. Mail that the server cannot decrypt is left to servers that have
--- its key.
+-- its key, unless it comes too late (`useless_after`): then any server claims it, to mark it dead.
 --
--- A mail waits while another one to its recipient is in delivery, or is due and older. So the mails of an address arrive
--- in order, except that one that the mail server has postponed, or that this server cannot decrypt, does not hold up those
--- after it.
+-- A mail waits while another one to its recipient is in delivery, or is due and older. So the mails of an address
+-- arrive in order. But a mail that the mail server has postponed, or that this server cannot decrypt, does not hold up
+-- later ones.
 --
 -- A person waits for a mail that is useless within a day, such as a mail with a code: the next attempts follow after 5,
 -- 15 and 45 seconds, and then every two minutes. If the mail is useful for more than an hour and older than ten

@@ -1,5 +1,5 @@
--- Ends an authorization one of whose refresh tokens was used twice, and writes the event about it. Returns whether it was
--- there.
+-- Ends an authorization because one of its refresh tokens was used twice, and writes the event `refresh.reused`.
+-- Returns whether the authorization existed.
 --
 -- Runs as the owner of the tables, because no server may write events.
 

@@ -71,7 +71,7 @@ BEGIN
             ) AS listed (name, serve, operate)
         ), present AS (
             SELECT to_regclass(name) AS relation, serve, operate FROM every WHERE to_regclass(name) IS NOT NULL
-            -- Statements name the partition of a draft.
+            -- Statements about a draft name its partition, so the roles need privileges on each partition, too.
             UNION ALL
             SELECT inhrelid::regclass, serve, operate FROM pg_inherits, every
              WHERE name = 'drafts' AND inhparent = to_regclass(name)

@@ -1,5 +1,7 @@
--- Whether a server with those keys may deliver the mail now: no server is delivering it, and no other mail to its recipient
--- that this server could deliver goes first. A server that dies leaves `sending_until` as it is.
+-- Whether a server may claim the mail now. `readable` tells which keys the server has, as in claim_mail. The server
+-- must have the key of the mail, unless the mail comes too late. No server may be delivering this mail or another one
+-- to its recipient. No older mail to its recipient that this server can decrypt may be due. The mail of a server that
+-- has died counts as being delivered until `sending_until`.
 
 CREATE OR REPLACE FUNCTION mail_is_next(mail outbox, readable bytea[]) RETURNS boolean LANGUAGE plpgsql STABLE
     SET enable_seqscan = off

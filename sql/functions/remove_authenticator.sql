@@ -1,6 +1,8 @@
--- Removes the authenticator app of an account with its recovery codes, and writes an audit record. From then on a device
--- that the account does not know needs a mailed code before a password: the subjects, under which failed sign-ins with
--- the identifiers of the account count, get that number of failures. Returns whether the account had an app.
+-- Removes the authenticator app of an account with its recovery codes, and writes an audit record. Returns whether the
+-- account had an app.
+--
+-- `subjects` identify the counts of failed sign-ins with the identifiers of the account. This raises each of them to at
+-- least `failures`, so that a device that the account does not know needs a mailed code before a password.
 --
 -- Runs as the owner of the tables, so that an operator can neither remove an app without a record nor write failures.
 -- The search path is that of the migration: the schema of the tables, and no temporary tables before it.

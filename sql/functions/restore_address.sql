@@ -2,8 +2,9 @@
 -- address was reserved for the account.
 --
 -- The person who changed the address may be a thief who knows the password, and may have added an authenticator shortly
--- before or afterwards. So both are deleted, too. An older authenticator stays with its recovery codes: otherwise a
--- reader of the mail of an address that the owner has left on purpose could take over the account.
+-- before or afterwards. So the password and such an authenticator are deleted. An older authenticator stays with its
+-- recovery codes: otherwise a reader of the mail of an address that the owner has left on purpose could take over the
+-- account.
 --
 -- Runs as the owner of the tables, as move_address does.
 
