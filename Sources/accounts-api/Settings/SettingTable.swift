@@ -22,8 +22,8 @@ struct SettingTable: Sendable {
         hasFlag: false,
         """
         encryption keys as id:v2:base64(32 bytes)[,others…], where an id has 1 to 32 letters and digits; the first \
-        key encrypts new data; the others only decrypt, and verify passwords. A key without v2: is a v1 key, without \
-        a pepper for passwords
+        key encrypts new data; the others only decrypt, and verify passwords. A key as id:base64(32 bytes) is a v1 \
+        key, without a pepper for passwords
         """,
         parse: { try KeyRing($0) }
     )
@@ -91,8 +91,8 @@ struct SettingTable: Sendable {
         "EVENT_NETWORKS",
         default: .empty([]),
         """
-        private networks with receivers of webhooks and logouts, separated by commas: addresses and blocks such as \
-        10.20.0.0/16,fd12:3456:789a::/48. Without it, webhooks and logouts go only to public addresses and, if \
+        private networks with receivers of webhooks and back-channel logouts, separated by commas: addresses and \
+        blocks such as 10.20.0.0/16,fd12:3456:789a::/48. Without it, both go only to public addresses and, if \
         PUBLIC_URL is http, to loopback addresses
         """,
         parse: { try items(of: $0).map(privateBlock) }
@@ -151,8 +151,8 @@ struct SettingTable: Sendable {
         "ALLOWED_ORIGINS",
         default: .empty([]),
         """
-        other origins whose pages may send requests with the cookie, separated by commas; if PUBLIC_URL is https, \
-        those with http are refused unless their host is loopback
+        other origins whose pages may send requests with the cookies of this service, separated by commas; if \
+        PUBLIC_URL is https, those with http are refused unless their host is loopback
         """,
         parse: { Set(try items(of: $0).map(origin)) }
     )
@@ -190,8 +190,8 @@ struct SettingTable: Sendable {
         completion: .file(extensions: ["txt"]),
         """
         sorted file with a hash of a breached password in each line, as HASH or HASH:COUNT: SHA-1 with 40 or NTLM \
-        with 32 hexadecimal digits. If the lines have only the first digits of each hash, at least 10, write sha1: or \
-        ntlm: before the path. The service refuses these passwords
+        with 32 hexadecimal digits. If the lines have only the first digits of each hash, at least 10, put the kind \
+        of hash before the path, as in sha1:/srv/list.txt or ntlm:/srv/list.txt. The service refuses these passwords
         """,
         parse: { try BreachedList($0) }
     )
@@ -258,8 +258,8 @@ struct SettingTable: Sendable {
         "DATABASE_CONNECTIONS",
         default: .text("5"),
         """
-        connections to PostgreSQL, from 2 to 64. Half of them, at most 4, run reads, and writes of a single row, \
-        several in one transaction; the others run everything else
+        connections to PostgreSQL, from 2 to 64. Half of them, rounded down and at most 4, run statements that only \
+        read or that write a single row, several in one transaction; the others run everything else
         """,
         parse: integer(in: 2...64)
     )
