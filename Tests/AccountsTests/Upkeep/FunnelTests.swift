@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -73,6 +74,25 @@ struct FunnelTests {
                 draft = try await service.signups.clear(step, of: draft).draft
             }
             #expect(try await counts(service) == ["code entered 1", "email completed 1", "email entered 1"])
+        }
+    }
+
+    @Test func `a step that loses its authenticator with the address is counted once`() async throws {
+        try await TestSignups.with { service in
+            let step = service.signups.flow.step(named: "totp")!
+            func enrol(_ draft: Draft) async throws -> Draft {
+                let secret = try #require(try await service.signups.enrolment(at: step, of: draft)).secret
+                let code = TOTP.code(secret.base32Bytes, step: TOTP.timeStep(at: Date()))
+                return try await service.submit(["totp": .string(code)], to: "totp", of: draft)
+            }
+            var draft = try await enrol(service.fill(service.start(), through: "contact"))
+            draft = try await service.submit(["email": "kim@example.org"], to: "email", of: draft)
+            let code = try await service.readCode(for: "kim@example.org")
+            draft = try await service.submit(["code": .string(code)], to: "code", of: draft)
+            #expect(draft.step == "totp")
+            _ = try await enrol(draft)
+            let totp = try await counts(service).filter { $0.hasPrefix("totp") }
+            #expect(totp == ["totp completed 1", "totp entered 1"])
         }
     }
 

@@ -49,7 +49,7 @@ extension TOTPField {
     package func addressChanges(_ field: Field, of step: Step, _ change: inout Change) {
         guard change.values.contains(field.name) else { return }
         change.values[field.name] = nil
-        change.values.answered.remove(step.name)
+        change.values.markEmptied(step.name)
         change.cleared.append(field.name)
     }
 
