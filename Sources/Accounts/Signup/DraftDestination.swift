@@ -43,8 +43,10 @@ extension Signups {
             let result = try await converting(to: SubmitError.databaseFailed) { () throws(DatabaseError) in
                 try await write(Change(values: values), to: draft)
             }
-            if case .written(let new) = result { return new }
-            return nil
+            guard case .written(let new) = result else { return nil }
+            // A draft from another version of the flow counts as having entered its current step.
+            if draft.flow != flow.id { funnel.entered(new.step, of: flow) }
+            return new
         }
     }
 }

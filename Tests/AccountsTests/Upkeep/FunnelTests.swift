@@ -121,6 +121,18 @@ struct FunnelTests {
         }
     }
 
+    @Test func `a draft from another version of the flow is also counted when it only gets a destination`() async throws
+    {
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "code")
+            try await service.signups.funnel.flush(to: service.database)
+            try session.run("UPDATE drafts SET flow = 'default@0'; TRUNCATE funnel_daily")
+            let page = DraftDestination.page("https://app.example/")
+            _ = try await service.signups.remember(page, in: service.signups.reread(draft))
+            #expect(try await counts(service) == ["password entered 1"])
+        }
+    }
+
     @Test func `a refusal is counted by its code, once per submission`() async throws {
         try await TestSignups.with { service in
             let draft = try await service.start()
