@@ -52,8 +52,13 @@ extension Signups {
         signingIn client: CommittingClient? = nil
     ) async throws(CommitError) -> Commit {
         let client = flow.signIn.startsSessionAtCommit || flow.purpose != .signup ? client : nil
+        // The latest attempt whose outcome is unknown.
+        var unknown: CommitPlan?
         return try await retryingInTurn(draft) { (draft) throws(CommitError) -> Commit? in
-            if let id = draft.account { return try await repeated(id, draft, client) }
+            if let id = draft.account {
+                if let attempt = unknown, attempt.account == id { count(commitOf: attempt.draft) }
+                return try await repeated(id, draft, client)
+            }
             if let revision, revision != draft.revision { throw .stale(draft) }
             let progress = SignupProgress(of: validationContext(of: draft).validatingAll)
             guard progress.isReady else { throw .incomplete(progress) }
@@ -66,11 +71,12 @@ extension Signups {
             switch try await write(plan) {
             case .made(let account, let session):
                 outbox.wakeSender()
-                if draft.step != "review" || draft.flow != flow.id { funnel.entered("review", of: flow) }
-                funnel.answered("review", of: flow, after: draft.now.timeIntervalSince(draft.updatedAt))
-                funnel.completed(flow)
+                count(commitOf: draft)
                 return Commit(account: account, isNew: true, session: session)
             case .limited(let reached): throw .limited(reached)
+            case .unknown:
+                unknown = plan
+                return nil
             case .unconfirmed:
                 let now = try await reread(draft, orThrow: CommitError.find)
                 // Only a proved address may be reported as taken, so the draft must be at the revision that was
@@ -90,6 +96,15 @@ extension Signups {
                 return nil
             }
         }
+    }
+
+    /// Adds a commit to the statistics (``Funnel``).
+    ///
+    /// - Parameter draft: the draft before the commit.
+    private func count(commitOf draft: Draft) {
+        if draft.step != "review" || draft.flow != flow.id { funnel.entered("review", of: flow) }
+        funnel.answered("review", of: flow, after: draft.now.timeIntervalSince(draft.updatedAt))
+        funnel.completed(flow)
     }
 
     private func repeated(
@@ -128,8 +143,10 @@ extension Signups {
         case made(Account, NewSession?)
         case limited(LimitReached)
         /// Nothing took effect, because the draft has changed or ended since it was validated, a condition is false, or
-        /// an identifier is taken; or it is unknown whether the commit took effect. Read the draft again.
+        /// an identifier is taken. Read the draft again.
         case unconfirmed
+        /// It is unknown whether the commit took effect. Read the draft again.
+        case unknown
     }
 
     private func write(_ plan: CommitPlan) async throws(CommitError) -> Written {
@@ -161,7 +178,7 @@ extension Signups {
             let account = try plan.account(row)
             return .made(session?.session.account ?? account, session)
         } catch {
-            if case .outcomeUnknown = error { return .unconfirmed }
+            if case .outcomeUnknown = error { return .unknown }
             throw .database(error)
         }
     }

@@ -552,6 +552,39 @@ struct CommitTests {
         }
     }
 
+    @Test func `a commit that took effect before it lost its connection is counted`() async throws {
+        // A commit on a server that misses its standby takes effect when it is ended while it waits for the standby.
+        let settings = ["synchronous_standby_names=missing", "synchronous_commit=local"]
+        try await Cluster.withRunning(settings: settings) { cluster in
+            _ = try Migrations().apply(to: cluster.conninfo)
+            let session = try DatabaseSession(to: cluster.conninfo)
+            try session.run(
+                """
+                CREATE FUNCTION wait_for_standby() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN PERFORM set_config('synchronous_commit', 'on', true); RETURN NULL; END $$;
+                CREATE TRIGGER wait_for_standby AFTER INSERT ON accounts
+                    FOR EACH ROW EXECUTE FUNCTION wait_for_standby()
+                """
+            )
+            try await TestSignups.with(conninfo: cluster.conninfo) { service in
+                let draft = try await service.readyDraft()
+                let commit = Task { try await service.signups.commit(draft) }
+                try await session.wait(
+                    for: "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+                )
+                #expect(try await !commit.value.isNew)
+                try await service.signups.funnel.flush(to: service.database)
+                let counts = try session.query(
+                    """
+                    SELECT concat_ws(' ', step, outcome, count) FROM funnel_daily
+                     WHERE step IN ('review', 'sign-in') ORDER BY 1
+                    """
+                ).map { try $0.decode(String.self) }
+                #expect(counts == ["review completed 1", "review entered 1", "sign-in entered 1"])
+            }
+        }
+    }
+
     /// All visible members of an account, in one line.
     private func body(of account: Account) -> String {
         "\(account.id) \(account.email ?? "-") \(account.username ?? "-") \(account.profile.text) \(account.createdAt.timeIntervalSince1970)"
