@@ -213,3 +213,15 @@ struct EventQueue: Sendable {
         )
     }
 }
+
+extension SQL {
+    /// A statement that locks the deliveries that match, ordered by application, account and sequence. A transaction
+    /// locks several deliveries of an account in this order, and rows of `applications` only after deliveries.
+    /// Otherwise it could deadlock with ``EventQueue/recordFailure(of:_:retryIn:pausing:disablesWebhook:)``.
+    static func lockDeliveries(where condition: SQL) -> SQL {
+        """
+        SELECT count(*) FROM (
+            SELECT FROM deliveries WHERE \(condition) ORDER BY application, account, sequence FOR UPDATE) AS locked
+        """
+    }
+}

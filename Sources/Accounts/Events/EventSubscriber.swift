@@ -29,7 +29,10 @@ extension Database {
     /// deliveries, waiting or failed, to applications without a webhook, and the logouts of those without a logout URI.
     package func store(_ subscribers: [EventSubscriber]) async throws(DatabaseError) {
         let table = Self.configured(subscribers)
+        let isUnwanted: SQL = "application NOT IN (SELECT id FROM \(table) WHERE has_webhook)"
         _ = try await transaction(
+            .lockDeliveries(where: isUnwanted),
+            "DELETE FROM deliveries WHERE \(isUnwanted)",
             """
             INSERT INTO applications (id, events, has_webhook, backchannel_logout)
             SELECT id, events, has_webhook, backchannel_logout FROM \(table) ORDER BY id
@@ -40,7 +43,6 @@ extension Database {
                    IS DISTINCT FROM (excluded.events, excluded.has_webhook, excluded.backchannel_logout)
             """,
             "DELETE FROM applications WHERE id NOT IN (SELECT id FROM \(table))",
-            "DELETE FROM deliveries WHERE application NOT IN (SELECT id FROM \(table) WHERE has_webhook)",
             "DELETE FROM logouts WHERE application NOT IN (SELECT id FROM \(table) WHERE backchannel_logout)"
         )
     }

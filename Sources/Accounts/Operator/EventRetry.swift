@@ -14,21 +14,22 @@ extension Operator {
     /// application with that id and a webhook.
     package func retryEvents(of application: String) async throws(DatabaseError) -> Int? {
         let rows = try await database.transaction(
+            .lockDeliveries(where: "application = \(application)"),
+            """
+            WITH due AS (
+                UPDATE deliveries SET \(Self.dueAgain) WHERE application = \(application) RETURNING 1
+            )
+            SELECT count(*) FROM due
+            """,
             """
             WITH changed AS (
                 UPDATE applications SET state = 'on', failures = 0, paused_until = now()
                  WHERE id = \(application) AND has_webhook RETURNING id
             ), \(audited(.retryEvents, over: "changed"))
             SELECT 1 FROM changed
-            """,
-            """
-            WITH due AS (
-                UPDATE deliveries SET \(Self.dueAgain) WHERE application = \(application) RETURNING 1
-            )
-            SELECT count(*) FROM due
             """
         )
-        return rows[0].isEmpty ? nil : try rows[1].only.decode(Int.self)
+        return rows[2].isEmpty ? nil : try rows[1].only.decode(Int.self)
     }
 
     /// The state of an application's webhook, and the result of a search among the events that the application has not
@@ -64,7 +65,9 @@ extension Operator {
     /// of the account become due, too, because the failed attempts have postponed them, and a pause of the webhook
     /// ends. Returns the number of events that got an audit record.
     package func retryEvent(_ event: ID<AccountEvent>, of application: String) async throws(DatabaseError) -> Int {
-        try await database.transaction(
+        let accounts: SQL = "SELECT account FROM deliveries WHERE application = \(application) AND event = \(event)"
+        return try await database.transaction(
+            .lockDeliveries(where: "application = \(application) AND account IN (\(accounts))"),
             """
             WITH due AS (
                 UPDATE deliveries SET \(Self.dueAgain) FROM deliveries AS retried
@@ -84,7 +87,7 @@ extension Operator {
                AND later.state = 'waiting' AND later.claim IS NULL AND later.due_at > now()
             """,
             "UPDATE applications SET paused_until = now() WHERE id = \(application) AND paused_until > now()"
-        )[0].only.decode(Int.self)
+        )[1].only.decode(Int.self)
     }
 
     /// Makes all events since that time due now for the application, even those that it has received, and writes an
@@ -105,6 +108,7 @@ extension Operator {
                 SELECT events.id, applications.id, account, sequence FROM events, applications
                  WHERE applications.id = \(application) AND has_webhook AND type = ANY (applications.events)
                    AND events.id >= draft_id_floor(to_timestamp(\(seconds)))
+                 ORDER BY account, sequence
                 ON CONFLICT (event, application) DO UPDATE SET \(Self.dueAgain)
                 RETURNING 1
             )

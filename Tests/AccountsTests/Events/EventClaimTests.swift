@@ -107,6 +107,38 @@ struct EventClaimTests {
         }
     }
 
+    @Test(.timeLimit(.minutes(5)), arguments: [true, false])
+    func `a failure is stored while a retry or a removal of the application waits for another event`(isRetry: Bool)
+        async throws
+    {
+        try await with { queue, mina in
+            let accounts = ["00000000-0000-7000-8000-000000000001", "00000000-0000-7000-8000-000000000002"]
+            for account in accounts { try session.run("SELECT write_event('\(account)', 'account.updated')") }
+            let holder = try DatabaseSession()
+            try holder.run("BEGIN; SELECT FROM deliveries WHERE account = '\(accounts[0])' FOR UPDATE")
+            let delivery = try #require(try await claim(queue).first)
+            let other = Task {
+                if isRetry {
+                    _ = try await mina.retryEvents(of: "shop")
+                } else {
+                    try await queue.database.store([])
+                }
+            }
+            try await session.waitUntilSomebodyIsBlocked()
+            // With a lock on the application, the other transaction would let this one wait, and both would deadlock.
+            try await queue.recordFailure(
+                of: delivery,
+                "answered 500",
+                retryIn: 300,
+                pausing: 0,
+                disablesWebhook: false
+            )
+            try holder.run("COMMIT")
+            try await other.value
+            #expect(try session.number(of: "deliveries") == (isRetry ? 2 : 0))
+        }
+    }
+
     @Test func `a result that arrives after its claim has ended changes nothing`() async throws {
         try await with { queue, _ in
             try cause(2)
