@@ -152,6 +152,21 @@ struct OperatorCommandTests: OperatorCommandSuite {
         }
     }
 
+    @Test func `a step without the name of a flow is one of the sign-up`() async throws {
+        try await TestSignups.with { service in
+            let kim = try await service.readyDraft()
+            try session.run("UPDATE drafts SET step = 'recovery/review'")
+            #expect(try await command("drafts", "list", "--step", "review").output == "no drafts\n")
+            for arguments in [["--step", "recovery/review"], ["--state", "review"]] {
+                #expect(try await CommandRun.byMina(["drafts", "list"] + arguments).output.contains("\(kim.id)"))
+            }
+        }
+        for name in ["list", "purge"] {
+            let help = try await CommandRun.of("drafts", name, "--help").output
+            #expect(help.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains("review for sign-ups"))
+        }
+    }
+
     @Test func `an unavailable database is exit status 69, and missing settings are reported together`() async throws {
         let unavailable = try await command("drafts", "list", settings: ["DATABASE_URL": "host=/nowhere"])
         #expect(unavailable.status == 69)
