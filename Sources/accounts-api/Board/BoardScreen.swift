@@ -40,7 +40,7 @@ struct BoardScreen {
 
     var size: (columns: Int, lines: Int)
     /// A message that is shown until the next key; nil if there is none. A question hides it, and so does a filter that
-    /// is being typed.
+    /// is being typed; the message then is shown afterwards.
     var notice: String?
     /// The reason why the latest update of the board failed; nil if it succeeded.
     var updateError: String?
@@ -107,7 +107,7 @@ struct BoardScreen {
     // MARK: - Keys
 
     mutating func handle(_ key: Key) -> Action? {
-        notice = nil
+        if question == nil, !isTypingFilter { notice = nil }
         if key == .interrupt { return .quit }
         if let question {
             self.question = nil

@@ -229,6 +229,18 @@ struct BoardTests {
         )
     }
 
+    @Test(arguments: [[.character("x")], [.character("/"), .character("k")]] as [[Key]])
+    func `a message behind a question or a filter is shown afterwards, until the next key`(keys: [Key]) throws {
+        var screen = Self.screen()
+        for key in keys { _ = screen.handle(key) }
+        screen.notice = "deleted draft"
+        #expect(screen.lines(inColours: false).last?.hasPrefix("deleted draft") == false)
+        _ = screen.handle(.enter)
+        #expect(screen.lines(inColours: false).last?.hasPrefix("deleted draft") == true)
+        _ = screen.handle(.down)
+        #expect(screen.lines(inColours: false).last?.hasPrefix("deleted draft") == false)
+    }
+
     @Test func `data that could not be updated are dim and have their time`() throws {
         var screen = Self.screen()
         let fresh = screen.lines(inColours: true)
