@@ -23,10 +23,11 @@ final class LiveTerminal: Sendable {
         restore()
     }
 
-    /// Restores the terminal, and the default actions of SIGINT, SIGTERM and SIGHUP. Do not draw afterwards.
+    /// Restores the terminal. From then on, SIGINT, SIGTERM and SIGHUP end the process, even process 1 of a container,
+    /// for which their default actions would do nothing. Do not draw afterwards.
     func restore() {
         if isRestored.exchange(true, ordering: .relaxed) { return }
-        for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_DFL) }
+        for number in [SIGINT, SIGTERM, SIGHUP] { signal(number) { _exit(128 + $0) } }
         Self.write("\u{1B}[?25h\u{1B}[?1049l")
         var settings = originalSettings
         tcsetattr(STDIN_FILENO, TCSANOW, &settings)

@@ -380,6 +380,23 @@ struct BoardTests {
         }
     }
 
+    @Test func `a signal after q ends the program by a handler, which process 1 of a container needs`() async throws {
+        try await TestSignups.with { service in
+            _ = try await service.fill(service.start(), through: "email")
+            let terminal = try watch(columns: 160)
+            _ = try await terminal.expect("k•••@e•••.com")
+            let session = try DatabaseSession()
+            try session.run("BEGIN; LOCK TABLE drafts")
+            _ = try await DatabaseSession().waitUntilSomebodyIsBlocked()
+            try await terminal.press("q")
+            #expect(try await terminal.expectRestored().timedOut == nil)
+            try await terminal.send(SIGTERM)
+            // The default action of the signal would be reported as a negative status.
+            #expect(try await terminal.end().status >= 0)
+            try session.run("COMMIT")
+        }
+    }
+
     @Test func `the board reports a lost database, keeps its last content and recovers`() async throws {
         try await Cluster.withRunning { cluster in
             _ = try Migrations().apply(to: cluster.conninfo)
