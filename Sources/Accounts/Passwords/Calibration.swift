@@ -64,9 +64,6 @@ package enum Calibration {
         maximumMemoryKiB: Int = Argon2Parameters.ceiling.memoryKiB,
         _ cost: (Argon2Parameters) async throws -> Duration
     ) async rethrows -> Argon2Parameters {
-        func work(_ parameters: Argon2Parameters) -> Double {
-            Double(parameters.memoryKiB * parameters.iterations)
-        }
         let minimum = Argon2Parameters()
         // The first measurement is only an estimate: it uses less memory, so a larger part of the memory fits into the
         // caches of the processor.
@@ -79,18 +76,27 @@ package enum Calibration {
         return found
     }
 
+    /// The memory in KiB times the passes.
+    private static func work(_ parameters: Argon2Parameters) -> Double {
+        Double(parameters.memoryKiB * parameters.iterations)
+    }
+
     /// Returns the parameters whose memory in KiB times passes is about `work`, within the limits, and with as few
     /// passes as possible. The memory then follows `work` in steps of 1 MiB, so a small error of a measurement does not
     /// change the cost by a whole pass.
     private static func parameters(of work: Double, within maximumMemoryKiB: Int) -> Argon2Parameters {
         let minimum = Argon2Parameters()
         let ceiling = max(maximumMemoryKiB, minimum.memoryKiB)
-        let passes = min(
-            max(Int((work / Double(ceiling)).rounded(.up)), minimum.iterations),
-            Argon2Parameters.ceiling.iterations
-        )
-        let memory = Int(work / Double(passes) / 1024) * 1024
-        return Argon2Parameters(memoryKiB: min(max(memory, minimum.memoryKiB), ceiling), iterations: passes)
+        func parameters(ofPasses passes: Int) -> Argon2Parameters {
+            let passes = min(max(passes, minimum.iterations), Argon2Parameters.ceiling.iterations)
+            let memory = Int(work / Double(passes) / 1024) * 1024
+            return Argon2Parameters(memoryKiB: min(max(memory, minimum.memoryKiB), ceiling), iterations: passes)
+        }
+        let passes = Int((work / Double(ceiling)).rounded(.up))
+        let found = parameters(ofPasses: passes)
+        // If the limit is just above the minimum memory, one pass more with the minimum memory may be much too much.
+        let smaller = parameters(ofPasses: passes - 1)
+        return Self.work(found) - work > work - Self.work(smaller) ? smaller : found
     }
 
     /// What the time of a hash says about parameters that ``parameters(for:maximumMemoryKiB:_:)`` has found.

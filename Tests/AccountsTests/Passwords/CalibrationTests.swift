@@ -13,6 +13,8 @@ struct CalibrationTests {
         arguments: [
             (500, 250, 262_144, 256_000, 2), (500, 250, 65_536, 63_488, 8), (500, 1, 262_144, 19_456, 2),
             (1, 1000, 262_144, 262_144, 10), (2000, 250, 262_144, 63_488, 2),
+            // Just above the minimum memory, the limit or one pass more is nearer to the target.
+            (500, 20, 20_000, 20_000, 2), (500, 27, 20_000, 19_456, 3),
         ] as [(Int, Int, Int, Int, Int)]
     )
     func `calibration raises memory first, then iterations, and never goes below the floor`(
