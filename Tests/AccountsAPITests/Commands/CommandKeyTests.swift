@@ -87,6 +87,16 @@ struct CommandKeyTests: OperatorCommandSuite {
         }
     }
 
+    @Test func `the rotation asks for no key if none is missing`() async throws {
+        try await TestSignups.with { service in
+            _ = try await service.start()
+            try session.run("UPDATE drafts SET sealed = sealed || '\\x00'::bytea")
+            let run = try await command("keys", "rotate")
+            #expect(run.status == 1)
+            #expect(run.errorOutput.hasPrefix("cannot decrypt 1 item: no key is missing, so the data is damaged, or "))
+        }
+    }
+
     @Test func `commands change drafts and accounts without keys`() async throws {
         try await TestSignups.with { service in
             let settings = ["DATABASE_URL": FreshDatabase.current.conninfo, "USER": "mina"]

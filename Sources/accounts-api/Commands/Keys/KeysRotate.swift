@@ -52,10 +52,13 @@ extension KeyCommands {
             }
             if rotated.unreadable > 0 {
                 let keys = rotated.missingKeys.sorted().map { " \"\($0.printable)\"" }.joined(separator: ",")
-                printError(
-                    "cannot decrypt \(counted(rotated.unreadable, "item")): add the missing "
-                        + "key\(rotated.missingKeys.count > 1 ? "s" : "")\(keys) to ACCOUNTS_KEYS and run this command again"
-                )
+                let plural = rotated.missingKeys.count > 1 ? "s" : ""
+                let remedy =
+                    rotated.missingKeys.isEmpty
+                    ? "no key is missing, so the data is damaged, or a key in ACCOUNTS_KEYS has another value than "
+                        + "before"
+                    : "add the missing key\(plural)\(keys) to ACCOUNTS_KEYS and run this command again"
+                printError("cannot decrypt \(counted(rotated.unreadable, "item")): \(remedy)")
             }
             if rotated.passwordsWithoutKey > 0 {
                 printError(
