@@ -41,13 +41,16 @@ package enum DatabaseError: Error, Sendable {
         }
 
         /// Describes the error of a script that is part of this program: the SQLSTATE, the message and the detail of
-        /// PostgreSQL, and the line of the script. The script contains nothing that a person typed, but the rows of the
-        /// tables do. So this text leaves out the message and the detail about invalid data (class 22), such as a value
-        /// that cannot be converted, and the detail about a row that violates a constraint (class 23).
+        /// PostgreSQL, and the line of the script; no line if `script` is empty. The script contains nothing that a
+        /// person typed, but the rows of the tables do. So this text leaves out the message and the detail about
+        /// invalid data (class 22), such as a value that cannot be converted, and the detail about a row that violates
+        /// a constraint (class 23).
         func explanation(of script: String) -> String {
             let quotesValues = sqlState.hasPrefix("22")
             let quotesRows = quotesValues || sqlState.hasPrefix("23")
-            let line = position.map { position in "line \(script.prefix(position - 1).count { $0.isNewline } + 1)" }
+            let line =
+                script.isEmpty
+                ? nil : position.map { position in "line \(script.prefix(position - 1).count { $0.isNewline } + 1)" }
             let parts = [quotesValues ? nil : message, quotesRows ? nil : detail, line].compactMap { $0 }
             return ([sqlState] + parts).joined(separator: ": ")
         }

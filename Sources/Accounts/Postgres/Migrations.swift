@@ -17,7 +17,8 @@ package enum MigrationError: Error, CustomStringConvertible {
     /// the error.
     case failed(String, DatabaseError, reason: String)
 
-    /// - Parameter script: the text of the script, in which the error may have a line.
+    /// - Parameter script: the text of the script, in which the error may have a line; empty for statements of this
+    ///   program.
     fileprivate init(_ name: String, _ error: DatabaseError, in script: String) {
         let reason =
             if case .refused(let diagnosis) = error { diagnosis.explanation(of: script) } else { "\(error)" }

@@ -139,6 +139,15 @@ struct MigrationsTests {
         #expect(text.hasPrefix("cannot apply 0002-half: \(reason)") && !text.contains("kim"))
     }
 
+    @Test func `an error outside of the scripts names no line`() throws {
+        // This role of PostgreSQL may not create tables.
+        let error = #expect(throws: MigrationError.self) {
+            try Migrations().apply(to: conninfo + " options='-c role=pg_read_all_data'")
+        }
+        let reason = "42501: permission denied for schema public; run migrate as the owner of the tables"
+        #expect(error?.description == "cannot apply the tables of the migrations: \(reason)")
+    }
+
     @Test(arguments: ["CREATE TABLE half (); ROLLBACK", "CREATE TABLE half (); COMMIT"])
     func `a migration that ends its own transaction fails`(script: String) throws {
         let error = #expect(throws: MigrationError.self) {
