@@ -93,6 +93,10 @@ struct Setting<Value: Sendable>: AnySetting {
     }
 
     func read(from source: SettingSource) throws(SettingMistakes) -> Value {
+        try source.once(name) { () throws(SettingMistakes) -> Value in try firstValue(in: source) }
+    }
+
+    private func firstValue(in source: SettingSource) throws(SettingMistakes) -> Value {
         let text = try source.text(name)
         do {
             if let text { return try parse(text.value, source) }

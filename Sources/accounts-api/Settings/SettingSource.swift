@@ -1,10 +1,17 @@
 import Foundation
+import Synchronization
 
 /// The source of settings. The value of a setting is that of its flag, otherwise that of its environment variable,
 /// otherwise the content of the file that the variable `NAME_FILE` names.
 struct SettingSource: Sendable {
     private let flags: [String: String]
     private let environment: [String: String]
+    private let results = Results()
+
+    /// The results of the settings that were read, by their names.
+    private final class Results: Sendable {
+        let byName = Mutex<[String: Result<any Sendable, SettingMistakes>]>([:])
+    }
 
     /// - Parameter flags: the values of the flags, by the names of their settings.
     init(
@@ -46,9 +53,26 @@ struct SettingSource: Sendable {
         return (repeat (each values)!)
     }
 
+    /// Returns the result of `read`. A later call for the same setting returns the same result, because a file may be a
+    /// pipe, which can be read only once, and other settings may depend on the setting.
+    func once<Value: Sendable>(
+        _ name: String,
+        _ read: () throws(SettingMistakes) -> Value
+    ) throws(SettingMistakes) -> Value {
+        if let known = results.byName.withLock({ $0[name] }), let value = try known.get() as? Value { return value }
+        do throws(SettingMistakes) {
+            let value = try read()
+            results.byName.withLock { $0[name] = .success(value) }
+            return value
+        } catch {
+            results.byName.withLock { $0[name] = .failure(error) }
+            throw error
+        }
+    }
+
     /// The text of a setting; nil if it is not set or empty. One line break at the end of a file is dropped.
     ///
-    /// If the text is in a file, each call reads the file. It may be a pipe, which can be read only once, so call this
+    /// If the text is in a file, each call reads the file. It may be a pipe, so call this in ``once(_:_:)``, or only
     /// once for each setting.
     func text(_ name: String) throws(SettingMistakes) -> (value: String, isFromFile: Bool)? {
         for text in [flags[name], environment[name]] {

@@ -275,4 +275,16 @@ struct SettingsReferenceTests {
         writer.join()
         #expect(databaseURL == "host=/nowhere")
     }
+
+    @Test(arguments: ["TEXTS_FILE_FILE", "TEXTS_FILE"])
+    func `a setting on which another one depends is read once, because it may come from a pipe`(name: String) throws {
+        let texts = Repository.root.appending(path: "examples/texts/ja.yaml")
+        let content = name == "TEXTS_FILE" ? try Data(contentsOf: texts) : Data(texts.path.utf8)
+        let pipe = Pipe()
+        try pipe.fileHandleForWriting.write(contentsOf: content)
+        try pipe.fileHandleForWriting.close()
+        let path = "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)"
+        let (flow, languages) = try SettingSource(environment: [name: path]).read(\.flow, \.texts)
+        #expect(languages.map(\.tag) == ["en", "ko", "ja"] && !flow.steps.isEmpty)
+    }
 }
