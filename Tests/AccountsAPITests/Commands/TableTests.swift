@@ -22,6 +22,17 @@ struct TableTests {
         #expect(table.text(within: 1).hasPrefix("0123456789  "))
     }
 
+    @Test(
+        arguments: [
+            ("한국어", 6), ("日本語", 6), ("\u{A960}", 2), ("\u{2329}", 2), ("\u{FE10}", 2), ("￦", 2), ("\u{17000}", 2),
+            ("\u{1B000}", 2), ("\u{1F23B}", 2), ("\u{2A700}", 2), ("😀", 2), ("\u{1F321}", 1), ("\u{303F}", 1),
+            ("🇰🇷", 2), ("e\u{301}", 1), ("…", 1),
+        ] as [(String, Int)]
+    )
+    func `a wide character takes two columns`(text: String, columns: Int) {
+        #expect(text.columns == columns)
+    }
+
     private static let outbox = Table(
         ["ID", "STATE", "TEMPLATE", "ATTEMPTS", "LAST ERROR"],
         [
