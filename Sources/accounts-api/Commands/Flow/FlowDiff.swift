@@ -58,20 +58,21 @@ extension FlowCommands {
 /// A difference between two flows: in a field, in a rule of the flow, or in the order of the fields.
 struct FlowChange: Equatable {
     /// The name of a rule, such as `draft.idle` or `limits.starts`; the names of a step and a field, such as
-    /// `contact.phone`; or `fields` for the order of the fields.
+    /// `contact.phone`; or `fields` for the order of the fields that both flows have.
     let name: String
     /// The rules in each of the two flows; nil for a field that the flow lacks.
     let old, new: String?
 
     static func all(from old: Flow, to new: Flow) -> [FlowChange] {
         let order = { (flow: Flow) in flow.fields.map(\.name.rawValue) }
-        let isReordered = order(old) != order(new) && order(old).sorted() == order(new).sorted()
+        let shared = Set(order(old)).intersection(order(new))
+        let (before, after) = (order(old).filter(shared.contains), order(new).filter(shared.contains))
         let reordering = FlowChange(
             name: "fields",
-            old: order(old).joined(separator: " "),
-            new: order(new).joined(separator: " ")
+            old: before.joined(separator: " "),
+            new: after.joined(separator: " ")
         )
-        return (isReordered ? [reordering] : []) + changes(from: rules(of: old), to: rules(of: new))
+        return (before != after ? [reordering] : []) + changes(from: rules(of: old), to: rules(of: new))
             + changes(from: fields(of: old), to: fields(of: new))
     }
 

@@ -154,6 +154,9 @@ struct FlowCommandTests {
             return try Flow(yaml: yaml, file: "flow.yaml")
         }
         #expect(FlowChange.all(from: try flow("a", "b"), to: try flow("b", "a")).map(\.text) == ["~ fields: a b → b a"])
+        let more = FlowChange.all(from: try flow("a", "b"), to: try flow("b", "c", "a")).map(\.text)
+        #expect(more.count == 2 && more[0] == "~ fields: a b → b a" && more[1].hasPrefix("+ one.c: "))
+        #expect(FlowChange.all(from: try flow("a", "b"), to: try flow("c", "a", "b")).map(\.name) == ["one.c"])
     }
 
     @Test func `flow diff compares a field with the name of a rule`() throws {
