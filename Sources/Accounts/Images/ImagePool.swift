@@ -8,6 +8,19 @@ package enum ImageError: Error, Hashable, Sendable {
     case noWorker(String)
 }
 
+extension ImageError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .rejected(.busy): "too many images wait, or the machine is too busy"
+        case .rejected(.cancelled): "the request was cancelled"
+        case .rejected(.stopped): "the image processes are stopped"
+        case .fault(.unsupported): "a process cannot decode the image, or a signal has ended the process"
+        case .fault(.tooLarge): "the image is too large"
+        case .noWorker(let reason): reason
+        }
+    }
+}
+
 /// Converts images to photos, each image in its own process (``ImageWorker``), with a fixed number of workers and a
 /// bounded queue.
 ///

@@ -246,6 +246,7 @@ struct ImagePoolTests {
         #expect(await TestSignups.images.trial() == nil)
         let failure = ImageError.noWorker("the image process ended with exit status 5")
         #expect(await shell("cat >/dev/null; exit 5").trial() == failure)
+        #expect("\(failure)" == "the image process ended with exit status 5")
     }
 
     /// A pool with real workers, for which the kernel refuses further seccomp filters.
