@@ -17,8 +17,7 @@ package final class Monitor: Sendable {
     private struct Snapshot {
         /// The values of the last query.
         var families: [Family] = []
-        /// The time of the first scrape since the last query ended; nil if there was no scrape since then.
-        var pending: ContinuousClock.Instant?
+        var delay = RefreshDelay()
     }
 
     /// - Parameter keyMismatch: the reason why the keys do not fit the database; nil if they do.
@@ -29,16 +28,11 @@ package final class Monitor: Sendable {
         (refreshRequests, refreshRequest) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// The time after which the database counts as unavailable if a requested query has not ended.
-    private static let timeout = Duration.seconds(10)
-
     /// All metrics in the text format of Prometheus (version 0.0.4). If the database does not answer,
     /// `accounts_database_up` is 0 and the result has no other values from the database.
     package func exposition() -> String {
         let databaseFamilies = last.withLock { snapshot in
-            let isLate = snapshot.pending.map { ContinuousClock.now - $0 > Self.timeout } ?? false
-            snapshot.pending = snapshot.pending ?? .now
-            return isLate ? [Self.up(false)] : snapshot.families
+            snapshot.delay.scrape(at: .now) ? [Self.up(false)] : snapshot.families
         }
         refreshRequest.yield()
         let families =
@@ -52,8 +46,10 @@ package final class Monitor: Sendable {
         let isUp = await signups.database.isUp(within: .seconds(5))
         var families = [Self.up(isUp)]
         if isUp {
+            last.withLock { $0.delay.answer(at: .now) }
             do throws(DatabaseError) {
                 families += try await signups.census()
+                last.withLock { $0.delay.answer(at: .now) }
                 families += try await signups.database.eventCensus()
                 families.append(Self.censusUp(true))
             } catch {
@@ -122,6 +118,28 @@ package final class Monitor: Sendable {
                 start.timeIntervalSince1970
             ),
         ]
+    }
+}
+
+/// Decides whether the database answers too late while ``Monitor`` queries it for the next scrape. The time starts
+/// again with each answer, because all queries together may take longer than the maximum.
+struct RefreshDelay {
+    /// The time after which the database counts as unavailable. The queries between two answers end earlier.
+    private static let maximum = Duration.seconds(10)
+    /// The time of the first scrape since the last refresh ended, or of a later answer; nil if there was no scrape
+    /// since then.
+    private var start: ContinuousClock.Instant?
+
+    /// Notes a scrape, which requests a refresh. Returns whether the database is too late.
+    mutating func scrape(at now: ContinuousClock.Instant) -> Bool {
+        let first = start ?? now
+        start = first
+        return now - first > Self.maximum
+    }
+
+    /// Notes an answer of the database that is not the last one of the refresh.
+    mutating func answer(at now: ContinuousClock.Instant) {
+        if start != nil { start = now }
     }
 }
 
