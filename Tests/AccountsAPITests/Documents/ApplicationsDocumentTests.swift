@@ -32,5 +32,8 @@ struct ApplicationsDocumentTests {
     @Test func `every event is listed`() throws {
         let text = try Self.text()
         for event in Webhook.eventTypes { #expect(text.contains("`\(event)`"), "\(event)") }
+        let file = Repository.root.appending(path: "docs/events.md")
+        let causes = try String(contentsOf: file, encoding: .utf8)
+        for event in Webhook.eventTypes { #expect(causes.contains("\n| `\(event)` | "), "\(event)") }
     }
 }
