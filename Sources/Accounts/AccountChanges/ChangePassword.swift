@@ -1,6 +1,7 @@
 extension Sessions {
     /// Gives the account a new password. Ends all other sessions, and forgets all devices but the one of this client.
-    /// Returns the session with its new token; nil if a sign-out ended it during the change.
+    /// Returns the session with its new token, and with a new device token if the client sent none, for example because
+    /// it keeps no cookies; nil if a sign-out ended the session during the change.
     ///
     /// Throws `refused` if an answer is invalid, or if the new password is a breached one or the present one.
     ///
@@ -32,16 +33,21 @@ extension Sessions {
             SELECT \(Signups.setFlag("changed", "replace_password(\(id), NULL, \(new.rawValue))"))
              WHERE \(Self.mayChange)
             """
+        let device = self.device
         let forgetDevices: SQL = """
-            DELETE FROM devices
-             WHERE account = \(id) AND digest <> \(client.device?.digest ?? []) AND \(Signups.flag("changed"))
+            DELETE FROM devices WHERE account = \(id) AND digest <> \(device.digest) AND \(Signups.flag("changed"))
             """
-        return try await changeCredentials(
+        let changed: SQL = "(SELECT id FROM accounts WHERE id = \(id) AND \(Signups.flag("changed"))) AS account"
+        let remember = client.device == nil ? signups.remember(device, of: changed) : []
+        let renewed = try await changeCredentials(
             of: session,
             telling: .passwordChanged,
             in: language,
-            [replace, forgetDevices]
+            [replace, forgetDevices] + remember
         )
+        return renewed.map {
+            NewSession(session: $0.session, token: $0.token, device: client.device == nil ? device : nil)
+        }
     }
 
     /// Returns the password field of the flow, and the new password in its canonical form. Throws `refused` with all

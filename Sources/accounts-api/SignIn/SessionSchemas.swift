@@ -78,7 +78,12 @@ extension Schemas {
         ),
         .init(
             "Change",
-            object([:], optional: ["session": reference("Session"), "recovery_codes": strings, "token": string])
+            object(
+                [:],
+                optional: [
+                    "session": reference("Session"), "recovery_codes": strings, "token": string, "device": string,
+                ]
+            )
         ),
     ]
 

@@ -83,6 +83,21 @@ struct AccountChangeTests {
         }
     }
 
+    @Test func `a client without cookies gets a known device with its new password`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let body: JSON = ["identifier": "kim", "password": "a pass phrase of mine", "transport": "bearer"]
+            let token = try #require(try await Browser(site).send(.post, "/session", body).json["token"]?.string)
+            let headers: HTTPFields = [.authorization: "Bearer \(token)", .contentType: "application/json"]
+            let changed = try await site.send(.put, "/account/password", bytes: Self.password().bytes, headers)
+            #expect(changed.status == 200 && changed.headers[.setCookie] == nil)
+            let device = try #require(changed.json["device"]?.string)
+            let digest: SQL = "sha256(decode(translate(\(device), '-_', '+/'), 'base64'))"
+            #expect(try DatabaseSession().query("SELECT FROM devices WHERE digest = \(digest)").count == 1)
+            #expect(try DatabaseSession().number(of: "devices") == 1)
+        }
+    }
+
     @Test(
         arguments: [
             (["password": "short", "confirmation": "short"], ["password:too_short"]),
