@@ -106,7 +106,8 @@ extension Operation.Act {
 
     static let undoEmailChange = Self(
         "undo",
-        "Brings the old address back, by the token in the mail to it; all sessions end and the password is removed",
+        "Brings the old address back, by the token in the mail to it; all sessions end, and the password and a recently"
+            + " added authenticator app are removed",
         body: .members("UndoEmailChange"),
         problems: [.validationFailed],
         needsKeys: true
