@@ -23,9 +23,8 @@ struct LaneQueueState {
     private var pendingWakeups = 0
     /// The number of groups that have started.
     private var startedGroups = 0
-    /// The number of the latest group; nil once that group has ended or has taken too long, and always nil if
-    /// ``groupLimit`` is 1. No other group starts while this group is open, so that the jobs that arrive meanwhile form
-    /// one group.
+    /// The number of the latest group; nil after ``closeGroup(_:)``, and always nil if ``groupLimit`` is 1. No other
+    /// group starts while this group is open, so that the jobs that arrive meanwhile form one group.
     private var openGroup: Int?
     /// The sent jobs of each group that has not ended, by the number of the group.
     private var running: [Int: [Job]] = [:]
@@ -51,7 +50,7 @@ struct LaneQueueState {
         /// Jobs that waited for their first or second run. They have left the queue, and do not run any more, so they
         /// have no effect.
         var waiting: [Job] = []
-        /// Jobs that were sent. Their lane still waits for their result.
+        /// Jobs of groups that have not ended, so they may still take effect.
         var sent: [Job] = []
         /// The earliest deadline of all other jobs; nil if there are none.
         var nextDeadline: ContinuousClock.Instant?
@@ -154,7 +153,7 @@ struct LaneQueueState {
         )
     }
 
-    /// Lets another group start. Called when the group takes long or ends.
+    /// Lets another group start. Called when the group is slow, is rolled back or ends.
     mutating func closeGroup(_ group: Int) {
         if openGroup == group { openGroup = nil }
     }
@@ -260,7 +259,7 @@ final class LaneQueue: Sendable {
         return true
     }
 
-    /// Takes the next jobs for the calling lane, and wakes another lane if further jobs wait.
+    /// Takes the next jobs for the calling lane. Wakes another lane if further jobs wait and may start now.
     func takeGroup() -> LaneQueueState.Group? {
         let (group, wake) = state.withLock { state in
             let group = state.takeGroup()

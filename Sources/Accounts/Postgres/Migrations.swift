@@ -407,7 +407,7 @@ package struct Migrations: Sendable {
     /// session. After that, the wait for each lock is limited to ``LockWait/timeout``.
     ///
     /// Sets the search path to the schema of the tables, with temporary tables last. Functions that run with the
-    /// privileges of their owner keep this path.
+    /// privileges of their owner keep this path, by `SET search_path FROM CURRENT`.
     private var beginWithLock: String {
         """
         BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock(\(Self.lock));

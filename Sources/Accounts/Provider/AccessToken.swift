@@ -2,7 +2,6 @@ internal import Foundation
 
 /// An access token of this service that has not expired and whose session can be used.
 package struct ActiveToken: Sendable {
-    /// The claims of the token.
     package let claims: JSON
     package let account: Account
     let authorization: ID<Authorization>

@@ -15,8 +15,8 @@ extension Provider {
     /// service cannot verify the hint, only the application in the hint is used, like `client_id`
     /// (``IDTokenHint/isVerified``).
     ///
-    /// Throws `invalid_request` if the hint is not an ID token of this service for the `client_id`, or if the
-    /// `post_logout_redirect_uri` is not registered for the application, or the request names no application.
+    /// Throws `invalid_request` if the hint is not an ID token of this service for the `client_id`, or if the request has
+    /// a `post_logout_redirect_uri` but names no application for which that is registered.
     package func signOutRequest(_ parameters: OAuthParameters) async throws(ProviderError) -> SignOutRequest {
         var (id, grant) = (parameters["client_id"], ID<Grant>?.none)
         if let hint = parameters["id_token_hint"] {

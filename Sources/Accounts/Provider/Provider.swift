@@ -23,8 +23,8 @@ package struct Provider: Sendable {
     }
 }
 
-/// The access of one application to one session. Its id is the claim `sid` in all tokens that the application gets for
-/// the session.
+/// The access of one application to one session. Its id is the claim `sid` in all JWTs that the application gets for the
+/// session.
 package enum Grant {}
 
 /// One answer to an authorization request: a code, and the tokens for which the application exchanges the code.

@@ -78,9 +78,10 @@ extension CommitPlan {
         """
     }
 
-    /// The methods of the new session, and whether the person has proved two factors. In a sign-up, these are the
-    /// password and the app that the draft has set up, or the mailed code if there is neither. In a recovery, this is
-    /// the mailed code; a proved second factor is not among the methods. A change of the address starts no session.
+    /// The methods of the new session, and whether the person has proved two factors. In a sign-up, the methods are the
+    /// password and the app that the draft has set up, or the mailed code if there is neither. In a recovery, the only
+    /// method is the mailed code: ``sessionStatements`` adds a proved second factor. A change of the address starts no
+    /// session.
     private var provedMethods: (methods: SignInMethods, hasTwoFactors: Bool) {
         switch signups.flow.purpose {
         case .signup: (SignInMethods(words: factors.isEmpty && email != nil ? ["otp"] : factors), factors.count > 1)
@@ -101,7 +102,7 @@ extension CommitPlan {
 
 extension Signups {
     /// Returns the session of this client's commit and its token: the session that the commit has started, or to which
-    /// it has given a new token. Returns nil if the session has ended or has another token now.
+    /// it has given a new token. Returns nil if the session was deleted or has another token now.
     func session(
         startedBy client: CommittingClient,
         of account: ID<Account>

@@ -20,7 +20,7 @@ package enum SignInError: Error {
     case limited(LimitReached)
     case hashing(HashingError)
     case image(ImageError)
-    /// The ticket was used, has expired, was never mailed, or is not for a sign-in.
+    /// The ``Ticket`` was used, has expired, was never mailed, or is not for a sign-in.
     case ticketExpired
     /// No key of the key ring decrypts a value in the database.
     case unreadable(Unreadable)

@@ -29,10 +29,11 @@ package final class SigningKeys: Sendable {
         var waiting: [CheckedContinuation<Void, Never>]?
     }
 
-    /// The first use of the keys that is at least this long after the last read reads them again, unless that failed.
+    /// The time after a read at which the next use of the keys reads them again. After a failed read, ``minimumAge`` is
+    /// enough.
     static let maximumAge = Duration.seconds(60)
-    /// The minimum time from any read to a read because of an unknown key. Without it, anyone could cause reads with
-    /// invented names of keys.
+    /// The minimum time between two reads if the first one has failed, or if a token with an unknown key causes the
+    /// second one. Without this time, anyone could cause reads with invented names of keys.
     static let minimumAge = Duration.seconds(5)
     /// The time for which clients may keep the JWK set. It is the `max-age` of the response that contains it.
     package static let publishedLifetime = Duration.seconds(900)

@@ -3,8 +3,8 @@ internal import Foundation
 /// The form of the first step, which is shown before there is a draft. The form contains ``text``: an id and a secret.
 /// A form that is sent again starts the same draft, because the token of the draft is derived from this text.
 ///
-/// The derivation needs the keys of the servers, so nobody can compute the token from the text. The draft has the id in
-/// the text. This id is in logs; because of the secret, nobody can compute the text from it.
+/// The derivation needs the keys of the servers, so nobody can compute the token from the text. The draft has the same
+/// id as the form. Logs contain this id, but without the secret nobody can compute the text from it.
 package struct FirstForm: Sendable {
     private let seed: Token<Draft>
 

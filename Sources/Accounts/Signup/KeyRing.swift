@@ -83,7 +83,7 @@ package struct KeyRing: Sendable {
 
     /// Encrypts the plaintext with the first key.
     ///
-    /// - Parameter place: where the data will be stored. Decryption needs the same place.
+    /// - Parameter place: where the data belongs. Decryption needs the same place.
     /// - Returns: in format v1 the head, a nonce (12 bytes), the ciphertext, a tag (16); in format v2 the head, a salt
     ///   (16), the ciphertext, a tag (16). The head is the version, the length of the key's id, and the id.
     package func seal(_ plaintext: [UInt8], for place: SealedPlace) -> [UInt8] {
@@ -229,7 +229,7 @@ extension KeyRing.Key {
     /// as that of a 96-bit nonce among 2^32 values.
     ///
     /// This is HKDF-Expand (RFC 5869 §2.3) for 44 bytes, the first 32 of which are the key. `HKDF.expand` would key
-    /// HMAC again for each block, which takes a twelfth of the processor time of one step of a sign-up.
+    /// HMAC again for each block, which takes more than twice as many instructions (docs/performance.md).
     fileprivate func keyOfValue(_ salt: [UInt8]) throws -> (key: SymmetricKey, nonce: AES.GCM.Nonce) {
         let info = Self.infoOfValue + salt
         func block(_ bytes: [UInt8]) -> HashedAuthenticationCode<SHA256> {

@@ -1,8 +1,9 @@
-/// The place in the database where an encrypted value is stored. A value that a v2 key has encrypted can be decrypted
-/// only there. A value that a v1 key has encrypted is bound only to ``row``.
+/// Where an encrypted value belongs, such as a row of a table. A value that a v2 key has encrypted can be decrypted only
+/// for the same place. A value that a v1 key has encrypted is bound only to ``row``.
 package struct SealedPlace: Sendable {
+    /// The name of a table. For a value in a URL or a form, a name that no table has.
     let table: String
-    /// The primary key of the row; a constant for a table that has only one row.
+    /// The primary key of the row, or another id of the value; a constant if the value has no id.
     let row: [UInt8]
     /// The other columns of the row that cannot be changed without encrypting the value again.
     let columns: [[UInt8]]

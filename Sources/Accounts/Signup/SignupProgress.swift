@@ -1,7 +1,7 @@
 /// The progress of a draft, computed from the flow, the values, the proofs and the present time.
 package struct SignupProgress: Sendable {
     package let states: [StepName: StepState]
-    /// The steps of the flow that are not omitted.
+    /// The steps of the flow, without those whose fields are all omitted (``FieldActs/isOmitted(_:in:)``).
     package let steps: [Step]
     /// The first step that is neither complete nor skipped; nil if only the review is left.
     package private(set) var next: Step?

@@ -16,7 +16,8 @@ extension Signups {
     /// longer idle time have kept the draft. Drafts that expired later do not count: they may have expired in an
     /// outage, when no server erased them.
     ///
-    /// Throws a temporary error if there are so many drafts that the count takes longer than ten seconds.
+    /// If there are so many drafts that the count takes longer than ten seconds, throws an error whose
+    /// ``DatabaseError/isTemporary`` is true.
     package func endedByFlow() async throws(DatabaseError) -> EndedByFlow {
         let row = try await database.transaction(
             "SET LOCAL statement_timeout = '10s'",

@@ -162,7 +162,7 @@ extension Signups {
         charge(named: name.rawValue, limit, subject)
     }
 
-    /// - Parameter name: of ``Limits/allNames``, unless no client is told of the limit.
+    /// - Parameter name: one of ``Limits/allNames``, unless no client is told of the limit.
     func charge(named name: String, _ limit: Limit, _ subject: [[UInt8]]) -> Charge {
         Charge(name: name, limit: limit, subjects: digests(name, subject), quota: limit.count)
     }
@@ -296,7 +296,7 @@ extension Signups {
         reached(named: name.rawValue, limit, wait: wait)
     }
 
-    /// - Parameter name: of ``Limits/allNames``.
+    /// - Parameter name: one of ``Limits/allNames``.
     func reached(named name: String, _ limit: Limit, wait: Duration) -> LimitReached {
         refused(by: LimitReached(name: name, limit: limit, wait: wait))
     }

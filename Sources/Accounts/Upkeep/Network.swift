@@ -3,7 +3,7 @@ internal import Foundation
 /// The network of a client, by which rate limits count: an IPv4 address, or the first 64 bits of an IPv6 address.
 ///
 /// One subscriber may have between 1 and 65,536 networks of 64 bits in IPv6: providers assign a /64, a /56 or a /48
-/// (RFC 6177, RIPE-690). So a limit for each client applies to all ``blocks``, or to the ``site``.
+/// (RFC 6177, RIPE-690). So a limit for each client counts in each of the ``blocks``, or by the ``site``.
 package struct Network: Hashable, Sendable {
     /// Four bytes for IPv4, eight for IPv6, six for the ``site`` of an IPv6 network, none if the address is unknown.
     let prefix: [UInt8]
