@@ -1,7 +1,7 @@
 internal import Foundation
 
 package enum SubmitError: Error {
-    /// An earlier required step is incomplete, or the step is omitted.
+    /// An earlier required step is incomplete, or this draft leaves the step out (``FieldActs/isOmitted(_:in:)``).
     case locked(next: Step?)
     case refused([Refusal])
     case limited(LimitReached)
@@ -29,9 +29,9 @@ package struct Outcome: Sendable {
 extension Signups {
     /// Replaces the answers of one step. If one answer is invalid, the draft does not change.
     ///
-    /// Two requests that submit different steps at the same time both succeed: a request that finds the draft changed
-    /// validates its answers again. Even then, a password is hashed only once, and an attempt on a code is counted only
-    /// once.
+    /// Two requests that submit different steps at the same time both succeed, unless the client requires a revision: a
+    /// request that finds the draft changed validates its answers again. Even then, a password is hashed only once, and
+    /// an attempt on a code is counted only once.
     ///
     /// - Parameters:
     ///   - revision: the revision that the client requires, if any.
@@ -86,7 +86,7 @@ extension Signups {
     }
 
     /// Calls `change` and writes its result. If another request has changed the draft meanwhile, repeats both with the
-    /// new revision. If `change` returns nil, writes nothing.
+    /// new revision, or throws `stale` if the client requires the old one. If `change` returns nil, writes nothing.
     ///
     /// Calls `change` for the first time before the request waits for its turn on the draft (``DraftTurns``), because
     /// the call may take long, for example to hash a password or to decode an image. Throws `contended` before that

@@ -22,8 +22,8 @@ struct CommandFailure {
     /// - Parameters:
     ///   - root: the type of the program or of the command, from which ArgumentParser takes the usage.
     ///   - path: the words with which the command is called, such as `accounts-api drafts list`. The text of a usage
-    ///     error names the help of this command; if `path` is nil, because the arguments could not be parsed, the text
-    ///     shows the usage.
+    ///     error names the help of this command; if `path` is nil, for example because the arguments could not be
+    ///     parsed, the text shows the usage.
     init(_ error: any Error, of root: any ParsableArguments.Type, in path: String? = nil) {
         if root.exitCode(for: error) == .validationFailure {
             (code, message, exit) = (.usage, root.message(for: error), 2)

@@ -109,7 +109,7 @@ struct DatabaseCheckup {
             return .wrong("keys", "\(mismatch)", "restore the key; without it, drafts and mails cannot be read")
         }
         return try await keys.isFirst(in: database)
-            ? .ok("keys", "no server has run on this database yet: the first one decides which keys fit")
+            ? .ok("keys", "no server has recorded its keys in the database yet; the first one whose keys fit does")
             : .ok("keys", "the key ring fits the database")
     }
 
