@@ -101,7 +101,8 @@ extension Operator {
         }
     }
 
-    /// Whether a draft is at that step, which may belong to an earlier flow.
+    /// Whether a draft is at a step with that name. The flow that is loaded may lack the step, because drafts may be at
+    /// steps of an earlier version of it.
     package func hasDrafts(at step: String) async throws(DatabaseError) -> Bool {
         try await !database.read("SELECT FROM drafts WHERE step = \(step) LIMIT 1").isEmpty
     }

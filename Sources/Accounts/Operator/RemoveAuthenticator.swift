@@ -46,7 +46,7 @@ extension Operator {
     }
 
     /// The identifiers with which a person signs in to the account, and the addresses that get a notice. The addresses
-    /// include those that the account has left and whose readers can restore them.
+    /// include earlier ones to which a link was mailed that can still undo the change of the address.
     private func contacts(of id: ID<Account>) async throws(DatabaseError) -> (
         identifiers: [SignInIdentifier], addresses: [String], language: Language
     ) {

@@ -3,8 +3,8 @@ package struct Submission {
     let signups: Signups
     let step: Step
     let draft: Draft
-    /// The valid answers that are not values yet, such as a password without a hash, by field. Each has the type
-    /// `Input` of its kind.
+    /// The valid answers that are not stored as they are, by field: for example a password, of which the hash is
+    /// stored, or a code. Each has the type `Input` of its kind.
     let inputs: [FieldName: any Sendable]
     var change: Change
     /// Whether the submission has a guess, such as a code. If the guess has already had its effect, and nothing else

@@ -155,10 +155,11 @@ extension String {
     }
 
     /// The width on a terminal in columns: two for a wide character (approximately as in Unicode Standard Annex 11),
-    /// zero for a nonspacing mark or a format character, one for any other character.
+    /// zero for a nonspacing or enclosing mark or a format character, one for any other character.
     var columns: Int { unicodeScalars.reduce(0) { $0 + Self.columns(of: $1) } }
 
-    /// The wide characters that are no emoji. Emoji with a text presentation, such as U+1F321, are not wide.
+    /// The wide characters, besides those that are shown as emoji by default. Most emoji that are shown as text by
+    /// default, such as U+1F321, are not wide.
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97C, 0xAC00...0xD7A3,
         0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x16FE0...0x18DFF,

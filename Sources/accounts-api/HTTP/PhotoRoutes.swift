@@ -12,7 +12,7 @@ struct PhotoRoutes: Sendable {
     @Sendable func show(_ request: Request, _ context: FieldContext) async throws -> Response {
         if context.draft.account != nil { throw Problem.committed(in: .signup) }
         guard let photo = try await signups.photo(in: context.field, of: context.draft) else {
-            throw Problem(.notFound, "The field has no image.")
+            throw Problem(.notFound, "There is no image to show in this field.")
         }
         return Response(
             status: .ok,
