@@ -102,7 +102,7 @@ extension CommitPlan {
 
 extension Signups {
     /// Returns the session of this client's commit and its token: the session that the commit has started, or to which
-    /// it has given a new token. Returns nil if the session was deleted or has another token now.
+    /// it has given a new token. Returns nil if the session has ended or has another token now.
     func session(
         startedBy client: CommittingClient,
         of account: ID<Account>

@@ -26,8 +26,8 @@ struct JWT {
     private let signature: [UInt8]
 
     /// The maximum length of a token that the initializer reads. ``sign(_:type:by:)`` can write a longer ID token, if the
-    /// application gets long claims. The service reads an ID token only as `id_token_hint`, which is in a URL, and a URL
-    /// has the same maximum.
+    /// application gets long claims. The service reads an ID token only as `id_token_hint`, for which a URL has the same
+    /// maximum.
     static let maximumBytes = 8192
 
     /// Reads the header, but verifies nothing. Returns nil unless the header has exactly the members that

@@ -56,7 +56,11 @@ extension Signups {
         var unknown: CommitPlan?
         return try await retryingInTurn(draft) { (draft) throws(CommitError) -> Commit? in
             if let id = draft.account {
-                if let attempt = unknown, attempt.account == id { count(commitOf: attempt.draft) }
+                // The account of a sign-up tells which attempt has made it.
+                if flow.purpose == .signup, let attempt = unknown, attempt.account == id {
+                    count(commitOf: attempt.draft)
+                    if attempt.session != nil { funnel.answered(Funnel.signIn, ofFlow: flow.id, after: 0) }
+                }
                 return try await repeated(id, draft, client)
             }
             if let revision, revision != draft.revision { throw .stale(draft) }
@@ -83,8 +87,11 @@ extension Signups {
                 // validated.
                 guard now.account == nil, now.revision == draft.revision else { return nil }
                 if let field = try await takenIdentifier(of: draft) { throw .identifierTaken(field) }
+                // A client can confirm only its own session. If the draft belongs to an earlier one, it cannot go on.
+                let isOwnSession = client?.replaced.map { $0.id == draft.values.subject?.session } ?? true
+                let needed = plan.accountConditions + (isOwnSession ? [] : [plan.confirmation].compactMap(\.self))
                 let hasEnded = try await converting(to: CommitError.database) { () throws(DatabaseError) in
-                    try await endIfOutdated(draft, unless: plan.accountConditions)
+                    try await endIfOutdated(draft, unless: needed)
                 }
                 if hasEnded { throw .find(.ended(.superseded)) }
                 if let confirmation = plan.confirmation {

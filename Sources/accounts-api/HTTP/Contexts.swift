@@ -9,8 +9,8 @@ typealias Next = @concurrent (Request, RequestScope) async throws -> Response
 /// The context of every request to the public listener. Each middleware stores in it what it finds out about the
 /// request (``Findings``).
 ///
-/// Swift copies the context into the frame of each middleware, and keeps the memory of these frames as long as the
-/// connection. So the findings are behind a reference, and are copied when a middleware changes them.
+/// Swift copies the context into the frame of each middleware. So the findings are behind a reference, and are copied
+/// when a middleware changes them.
 @dynamicMemberLookup
 struct RequestScope: RequestContext {
     var coreContext: CoreRequestContextStorage

@@ -73,7 +73,7 @@ struct LanguageRoutes: Sendable {
             .init(
                 .post,
                 String(Self.path.dropFirst()),
-                .form("chooseLanguage", secretMembers: []),
+                .form("chooseLanguage", secretMembers: [], credentials: .nothing),
                 responses: [.seeOther: .nothing],
                 .signInPage(choose)
             )

@@ -58,7 +58,8 @@ extension ProblemKind {
             Explanation(
                 meaning: """
                     The request changes the address of the account or what protects the account, exports the \
-                    account, or erases it, and the person has not proved within the last ten minutes who they are.
+                    account, or erases it, and the person has not proved within the last ten minutes who they are. For \
+                    the commit of a change of the address, it is 80 minutes.
                     """,
                 remedy: "Send `PUT /session/confirm` with the password or a second factor, then the same request again."
             )

@@ -543,7 +543,8 @@ private func baseURL(_ text: String) throws -> String {
     return base
 }
 
-/// Accepts a scheme, a host and an optional port. Returns them as browsers write them in `Origin`.
+/// Accepts a scheme, a host and an optional port. Returns them in lower case and without a default port, as browsers
+/// write them in `Origin`.
 @Sendable
 private func origin(_ text: String) throws -> String {
     guard isOrigin(text) else {
@@ -554,6 +555,9 @@ private func origin(_ text: String) throws -> String {
 
 private func isOrigin(_ text: String) -> Bool {
     guard let url = URLComponents(string: text) else { return false }
+    // Browsers write a name in its ASCII form, and a port without leading zeros.
+    let hasUsualPort = url.port.map { text.hasSuffix(":\($0)") } ?? !text.hasSuffix(":")
     return ["http", "https"].contains(url.scheme) && url.host?.isEmpty == false && url.path.isEmpty
-        && url.query == nil && url.fragment == nil && url.user == nil
+        && url.query == nil && url.fragment == nil && url.user == nil && text.utf8.allSatisfy { $0 < 0x80 }
+        && hasUsualPort
 }

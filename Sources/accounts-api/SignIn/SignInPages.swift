@@ -456,13 +456,14 @@ extension Operation.Act {
     static let changePasswordURL = Self("changePasswordURL", "Redirects to the page for a new password")
 
     /// The act of a submitted form. API clients use the paths under `/session` and `/account` instead.
-    static func form(_ name: String, secretMembers: Set<String>) -> Self {
+    static func form(_ name: String, secretMembers: Set<String>, credentials: Operation.Credentials? = nil) -> Self {
         Self(
             name,
             "Handles the form of the page, and redirects to the next page",
             body: .form(secretMembers: secretMembers),
             problems: [.noSession, .signInFailed, .codeRequired, .validationFailed, .rateLimited, .busy, .notFound],
-            needsKeys: true
+            needsKeys: true,
+            credentials: credentials
         )
     }
 }

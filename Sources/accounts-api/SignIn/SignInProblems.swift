@@ -67,7 +67,7 @@ extension Problem {
 
     static let confirmationRequired = Problem(
         .confirmationRequired,
-        "This request needs a sign-in or a confirmation within the last ten minutes. Confirm the session first.",
+        "This request needs a recent sign-in or confirmation. Confirm the session first.",
         [.next(.confirm)]
     )
 

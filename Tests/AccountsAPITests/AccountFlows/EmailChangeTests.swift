@@ -414,6 +414,22 @@ struct EmailChangeTests {
         }
     }
 
+    @Test func `an extended change ends if an earlier session has begun it, which the person cannot confirm`()
+        async throws
+    {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            try await kim.proveAddress(Self.new)
+            try DatabaseSession().run("UPDATE sessions SET auth_time = now() - interval '81 minutes'")
+            // The browser was closed, and forgot the cookie of the session.
+            kim["session"] = nil
+            #expect(try await kim.signIn().status == 201)
+            let refused = try await kim.send(.post, "/email-change/commit")
+            #expect(refused.status == 410 && refused.slug == "draft-expired")
+        }
+    }
+
     @Test func `the page of an extended change asks for the password, and returns to the change`() async throws {
         try await TestServer.with { site in
             let kim = PageVisitor(site)

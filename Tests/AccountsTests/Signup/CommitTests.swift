@@ -567,8 +567,10 @@ struct CommitTests {
                 """
             )
             try await TestSignups.with(conninfo: cluster.conninfo) { service in
-                let draft = try await service.readyDraft()
-                let commit = Task { try await service.signups.commit(draft) }
+                let (started, token) = try await service.signups.start(in: .english)
+                let draft = try await service.fill(started)
+                let client = CommittingClient(token: token, client: SessionClient(browser: nil, device: nil))
+                let commit = Task { try await service.signups.commit(draft, signingIn: client) }
                 try await session.wait(
                     for: "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
                 )
@@ -580,7 +582,11 @@ struct CommitTests {
                      WHERE step IN ('review', 'sign-in') ORDER BY 1
                     """
                 ).map { try $0.decode(String.self) }
-                #expect(counts == ["review completed 1", "review entered 1", "sign-in entered 1"])
+                #expect(
+                    counts == [
+                        "review completed 1", "review entered 1", "sign-in completed 1", "sign-in entered 1",
+                    ]
+                )
             }
         }
     }

@@ -55,8 +55,8 @@ extension KeyCommands {
                 let plural = rotated.missingKeys.count > 1 ? "s" : ""
                 let remedy =
                     rotated.missingKeys.isEmpty
-                    ? "no key is missing, so the data is damaged, or a key in ACCOUNTS_KEYS has another value than "
-                        + "before"
+                    ? "their keys are present, so the data is damaged, or a key in ACCOUNTS_KEYS has another value "
+                        + "than before"
                     : "add the missing key\(plural)\(keys) to ACCOUNTS_KEYS and run this command again"
                 printError("cannot decrypt \(counted(rotated.unreadable, "item")): \(remedy)")
             }
