@@ -195,13 +195,13 @@ struct BoardScreen {
     }
 
     private static let help = [
-        "← ↓ ↑ → or h j k l   select a sign-up",
+        "← ↓ ↑ → or h j k l   select a draft",
         "PgUp PgDn            up or down by a screen",
         "Home End or g G      to the first or the last",
-        "Enter                show the sign-up",
-        "/                    show only the sign-ups whose id, step or masked address contains a text,",
+        "Enter                show the draft",
+        "/                    show only the drafts whose id, step or masked address contains a text,",
         "                     or whose address is masked like the address that you enter",
-        "x                    delete the sign-up, after a question",
+        "x                    delete the draft, after a question",
         "e                    restart its lifetime, after a question",
         "Esc                  go back; on the board, end the filter",
         "q                    go back; on the board, quit",
@@ -250,8 +250,8 @@ struct BoardScreen {
         return [page.draft == nil ? "Esc back, ↑↓ scroll" : "Esc back, ↑↓ scroll, x delete, e extend, ? keys"]
     }
 
-    /// The number of sign-ups and, unless a text covers the board, the counts of the columns that do not fit on the
-    /// screen and have sign-ups. If the text is longer than the screen, the header instead says which of its lines are
+    /// The number of drafts and, unless a text covers the board, the counts of the columns that do not fit on the
+    /// screen and have drafts. If the text is longer than the screen, the header instead says which of its lines are
     /// on the screen. If the latest update failed, the header begins with the time of the latest successful update.
     private var header: String {
         let time = updateError == nil ? "" : "not updated since \(updatedAt.timeOfDay): "
@@ -375,15 +375,15 @@ extension DraftBoard {
     }
 
     fileprivate var title: String {
-        isCut ? "\(count) or more unfinished sign-ups" : counted(count, "unfinished sign-up")
+        isCut ? "\(count) or more unfinished drafts" : counted(count, "unfinished draft")
     }
 }
 
 extension DraftSummary {
-    /// The words with which a question names the sign-up: its id and its masked address.
-    fileprivate var name: String { "the sign-up \(id)" + (address.map { " of \($0)" } ?? "") }
+    /// The words with which a question names the draft: its id and its masked address.
+    fileprivate var name: String { "the draft \(id)" + (address.map { " of \($0)" } ?? "") }
 
-    /// The age of the sign-up, the time left, and the number of wrong codes if there were any.
+    /// The age of the draft, the time left, and the number of wrong codes if there were any.
     fileprivate var ages: String {
         let age = span(from: createdAt, to: now)
         let left = span(from: now, to: expiresAt)

@@ -30,7 +30,7 @@ struct BoardTests {
             _ = try await service.start()
             let run = try await CommandRun.byMina("drafts", "board")
             let lines = run.output.split(separator: "\n")
-            #expect(run.status == 0 && lines[0] == "3 unfinished sign-ups")
+            #expect(run.status == 0 && lines[0] == "3 unfinished drafts")
             #expect(
                 lines[1].split(separator: " ").joined(separator: " ")
                     == "email 1 code 1 password 0 profile 0 contact 0 totp 0 terms 0 review 1"
@@ -61,7 +61,7 @@ struct BoardTests {
             isCut: true
         )
         let wide = BoardScreen.text(of: board, columns: 80, inColours: false).split(separator: "\n")
-        #expect(wide[0] == "10004 or more unfinished sign-ups")
+        #expect(wide[0] == "10004 or more unfinished drafts")
         #expect(wide[1].split(separator: " ").joined(separator: " ") == "one 3 two 1 three 10000")
         let narrow = BoardScreen.text(of: board, columns: 40, inColours: false)
         for text in ["one 3", "two 1", "three 10000", " a", " b", " c", " d", " e"] { #expect(narrow.contains(text)) }
@@ -71,7 +71,7 @@ struct BoardTests {
             #expect(lines.count == size.1 && lines.allSatisfy { $0.count <= size.0 })
         }
         let live = BoardScreen(board, size: (40, 20)).lines(inColours: false)
-        #expect(live[0].hasPrefix("10004 or more unfinished sign-ups  › th"))
+        #expect(live[0].hasPrefix("10004 or more unfinished drafts  › th"))
     }
 
     @Test func `--watch without a terminal is a usage error`() async throws {
@@ -128,7 +128,7 @@ struct BoardTests {
         screen.show(["all about it"], of: first)
         #expect(screen.lines(inColours: false)[1].hasPrefix("all about it"))
         #expect(press(.character("?"), on: &screen) == nil)
-        #expect(screen.lines(inColours: false)[1].contains("select a sign-up"))
+        #expect(screen.lines(inColours: false)[1].contains("select a draft"))
         #expect(press(.escape, on: &screen) == nil)
         #expect(screen.lines(inColours: false)[1].hasPrefix("all about it"))
         #expect(press(.character("x"), .escape, on: &screen) == nil && screen.shown == first)
@@ -166,7 +166,7 @@ struct BoardTests {
             #expect(position() == "lines \(expected) of 26", "\(key)")
         }
         screen.size = (40, 40)
-        #expect(position() == "41 unfinished sign-ups" && screen.lines(inColours: false)[1].hasPrefix("line 1 "))
+        #expect(position() == "41 unfinished drafts" && screen.lines(inColours: false)[1].hasPrefix("line 1 "))
     }
 
     @Test func `pages, Home and End move the selection in a column`() throws {
@@ -184,7 +184,7 @@ struct BoardTests {
         }
     }
 
-    @Test func `a filter shows the sign-ups whose id, step or address matches`() throws {
+    @Test func `a filter shows the drafts whose id, step or address matches`() throws {
         var screen = Self.screen()
         let kim = screen.board.columns[1].cards[0].id
         func filtered(_ text: String) -> [ID<Draft>] {
@@ -196,7 +196,7 @@ struct BoardTests {
         #expect(filtered("kim@example.com") == [kim], "an address is masked in the same way")
         #expect(screen.handle(.enter) == .show(kim), "the selection goes to a column with a match")
         _ = screen.handle(.escape)
-        #expect(screen.lines(inColours: false)[0].hasPrefix("1 found in 31 of 41 unfinished sign-ups: /kim@"))
+        #expect(screen.lines(inColours: false)[0].hasPrefix("1 found in 31 of 41 unfinished drafts: /kim@"))
         #expect(filtered("TWO") == [kim] && filtered("c2•").count == 1 && filtered("nothing").isEmpty)
         #expect(screen.handle(.enter) == nil, "nothing is selected")
         // The filter stays when the board is read again.
@@ -246,7 +246,7 @@ struct BoardTests {
         let fresh = screen.lines(inColours: true)
         screen.updateError = "database unavailable"
         let stale = screen.lines(inColours: true)
-        #expect(stale[0].contains("not updated since 08:00:00 UTC: 41 unfinished sign-ups"))
+        #expect(stale[0].contains("not updated since 08:00:00 UTC: 41 unfinished drafts"))
         #expect(!fresh[6].hasPrefix("\u{1B}[2m"))
         #expect(stale.dropFirst().dropLast().allSatisfy { !$0.contains("\u{1B}[1m") })
         #expect(stale[6].hasPrefix("\u{1B}[2m"))
@@ -268,11 +268,11 @@ struct BoardTests {
             let kim = try await service.fill(service.start(), through: "email")
             let terminal = try watch(columns: 160)
             let first = try await terminal.expect("k•••@e•••.com")
-            #expect(first.timedOut == nil && first.lines[0] == "1 unfinished sign-up")
+            #expect(first.timedOut == nil && first.lines[0] == "1 unfinished draft")
             #expect(first.bold.contains("email") && first.bold.contains("k•••@e•••.com"), "the card is selected")
 
             let lee = try await service.fill(service.start(), through: "code", email: "lee@example.com")
-            #expect(try await terminal.expect("2 unfinished sign-ups").text.contains("l•••@e•••.com"))
+            #expect(try await terminal.expect("2 unfinished drafts").text.contains("l•••@e•••.com"))
             _ = try await service.fill(lee, through: "profile", email: "lee@example.com", username: "lee")
             #expect(try await terminal.expect("contact 1").timedOut == nil, "the card has moved")
 
@@ -280,7 +280,7 @@ struct BoardTests {
             let detail = try await terminal.expect("revision")
             #expect(detail.text.contains("\(kim.id)") && detail.text.contains("Esc back"))
             #expect(!detail.text.contains("kim@example.com"))
-            let question = "the sign-up \(kim.id) of k•••@e•••.com?"
+            let question = "the draft \(kim.id) of k•••@e•••.com?"
             try await terminal.press("e")
             #expect(try await terminal.expect("Restart the lifetime of \(question)").timedOut == nil)
             try await terminal.press("y")
@@ -298,7 +298,7 @@ struct BoardTests {
             try await terminal.press("xy")
             _ = try await terminal.expect("deleted draft \(kim.id)")
             // The board is read again after the deletion.
-            #expect(try await terminal.expect("1 unfinished sign-up").timedOut == nil)
+            #expect(try await terminal.expect("1 unfinished draft").timedOut == nil)
             let audit = try DatabaseSession()
                 .query("SELECT string_agg(operator || ' ' || act, ', ' ORDER BY at) FROM audit").only
             #expect(try audit.decode(String.self) == "mina extend, mina expire")

@@ -5,12 +5,13 @@ import UnixSignals
 extension DraftCommands {
     struct Board: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Draws unfinished sign-ups as cards, in one column per step, the newest 100 of each.",
+            abstract: "Draws unfinished drafts as cards, in one column per step, the newest 100 of each.",
             discussion: """
-                A card shows the masked address, the age, the time left and the number of wrong codes (✗). The counts \
-                cover the newest 10,000 sign-ups. --watch updates the board every second, and takes keys: arrows (or \
-                h j k l) move, Enter shows a draft, / filters, x deletes a draft and e restarts its lifetime, both \
-                after a question, Esc goes back, ? shows all keys, q quits.
+                Recoveries and changes of address are drafts, as sign-ups are. A card shows the masked address, the \
+                age, the time left and the number of wrong codes (✗). The counts cover the newest 10,000 drafts. \
+                --watch updates the board every second, and takes keys: arrows (or h j k l) move, Enter shows a \
+                draft, / filters, x deletes a draft and e restarts its lifetime, both after a question, Esc goes \
+                back, ? shows all keys, q quits.
 
                 EXAMPLES
                   accounts-api drafts board
