@@ -62,6 +62,18 @@ struct FunnelCommandTests: OperatorCommandSuite {
         }
     }
 
+    @Test func `imported accounts have no share of starts`() async throws {
+        try session.run(
+            """
+            INSERT INTO funnel_daily (day, flow, step, outcome, count)
+            VALUES (now(), 'import', 'sign-in', 'completed', 3)
+            """
+        )
+        let lines = try await command("drafts", "funnel").output.split(separator: "\n")
+        #expect(lines.count == 3 && lines[0] == "import" && lines[2].hasPrefix("sign-in  "))
+        #expect(!lines[2].contains("█"), "\(lines[2])")
+    }
+
     @Test func `a sign-up that another one for the same address has ended is in a column`() async throws {
         try await TestSignups.with { service in
             _ = try await service.readyDraft(username: "lee")

@@ -37,12 +37,13 @@ extension DraftCommands {
 
 extension FunnelReport {
     fileprivate func text(isWide: Bool) -> String {
-        let started = max(1, steps.map(\.entered).max() ?? 0)
+        let started = steps.map(\.entered).max() ?? 0
         let rows = steps.map { step -> [Table.Cell] in
             [
                 .init(step.name), "\(step.entered)", "\(step.passed)",
                 .init(Self.percent(step.passed, of: step.entered)),
-                Self.barCell(Double(step.passed) / Double(started)),
+                // Nobody starts where accounts are imported, but their first sign-ins count.
+                Self.barCell(started > 0 ? Double(step.passed) / Double(started) : 0),
                 .init(step.medianSeconds.map { span(of: $0) } ?? ""),
                 .init(step.abandoned > 0 ? "\(step.abandoned)" : "", .yellow),
                 .init(step.superseded > 0 ? "\(step.superseded)" : ""),
