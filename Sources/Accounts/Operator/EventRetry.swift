@@ -1,5 +1,3 @@
-package import Foundation
-
 extension Operator {
     /// The assignments of an UPDATE that makes a delivery due now, with a full set of attempts. If a server has claimed
     /// the delivery, the server may be making an attempt now. The delivery then becomes due when that attempt fails or
@@ -90,12 +88,11 @@ extension Operator {
         )[1].only.decode(Int.self)
     }
 
-    /// Makes all events since that time due now for the application, even those that it has received, and writes an
-    /// audit record. Leaves out types of event that the application does not want. The events keep their ids. Returns
-    /// their number; nil if no server has stored an application with that id and a webhook.
-    package func replayEvents(of application: String, since time: Date) async throws(DatabaseError) -> Int? {
+    /// Makes all events of that period until now due now for the application, even those that it has received, and
+    /// writes an audit record. Leaves out types of event that the application does not want. The events keep their
+    /// ids. Returns their number; nil if no server has stored an application with that id and a webhook.
+    package func replayEvents(of application: String, over period: Duration) async throws(DatabaseError) -> Int? {
         // For a time before 1970, `draft_id_floor` would return an id above those of all events.
-        let seconds = max(0, Int(time.timeIntervalSince1970))
         let rows = try await database.transaction(
             """
             WITH found AS (SELECT 1 FROM applications WHERE id = \(application) AND has_webhook),
@@ -107,7 +104,8 @@ extension Operator {
                 INSERT INTO deliveries (event, application, account, sequence)
                 SELECT events.id, applications.id, account, sequence FROM events, applications
                  WHERE applications.id = \(application) AND has_webhook AND type = ANY (applications.events)
-                   AND events.id >= draft_id_floor(to_timestamp(\(seconds)))
+                   AND events.id >= draft_id_floor(
+                           to_timestamp(greatest(extract(epoch FROM now()) - \(period.seconds), 0)))
                  ORDER BY account, sequence
                 ON CONFLICT (event, application) DO UPDATE SET \(Self.dueAgain)
                 RETURNING 1

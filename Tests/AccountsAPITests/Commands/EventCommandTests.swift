@@ -245,6 +245,12 @@ struct EventCommandTests: OperatorCommandSuite {
         #expect(status == 1 && text == "cannot write to standard output: No space left on device\n")
     }
 
+    @Test(arguments: [["tail"], ["retry"], ["replay", "--since", "1h"]])
+    func `an unknown application is printed without control characters`(command: [String]) async throws {
+        let run = try await CommandRun.byMina(["events"] + command + ["wi\u{1B}ki"])
+        #expect(run.status == 1 && run.errorOutput.hasPrefix("no application wi\u{FFFD}ki"))
+    }
+
     @Test func `tail refuses an unknown application`() async throws {
         let run = try await CommandRun.byMina("events", "tail", "wiki")
         #expect(run.status == 1 && run.errorOutput == "no application wiki\n")

@@ -49,7 +49,7 @@ struct EventClaimTests {
         switch repetition {
         case .retryOfAll: return try await mina.retryEvents(of: "shop")
         case .retryOfOne: return try await mina.retryEvent(event, of: "shop")
-        case .replay: return try await mina.replayEvents(of: "shop", since: Date() - 3600)
+        case .replay: return try await mina.replayEvents(of: "shop", over: .seconds(3600))
         }
     }
 

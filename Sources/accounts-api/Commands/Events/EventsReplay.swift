@@ -1,6 +1,5 @@
 import Accounts
 import ArgumentParser
-import Foundation
 
 extension EventCommands {
     struct Replay: AsyncParsableCommand {
@@ -20,11 +19,12 @@ extension EventCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let start = Date() - since.duration / .seconds(1)
             let count = try await flags.withOperator(writesAudit: true, needsKeys: false) {
-                try await $0.replayEvents(of: application, since: start)
+                try await $0.replayEvents(of: application, over: since.duration)
             }
-            guard let count else { throw NotFound(description: "no application \(application) with a webhook") }
+            guard let count else {
+                throw NotFound(description: "no application \(application.printable) with a webhook")
+            }
             print(
                 flags.json ? JSON.object([.init("due", .integer(count))]).text : "requeued \(counted(count, "event"))"
             )

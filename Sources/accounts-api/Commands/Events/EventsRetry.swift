@@ -25,7 +25,9 @@ extension EventCommands {
                 if let event { return try await retry(event, by: admin) }
                 return try await admin.retryEvents(of: application)
             }
-            guard let count else { throw NotFound(description: "no application \(application) with a webhook") }
+            guard let count else {
+                throw NotFound(description: "no application \(application.printable) with a webhook")
+            }
             print(
                 flags.json ? JSON.object([.init("due", .integer(count))]).text : "requeued \(counted(count, "event"))"
             )

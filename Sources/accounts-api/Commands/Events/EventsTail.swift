@@ -31,7 +31,7 @@ extension EventCommands {
             let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
             try await flags.withOperator(needsKeys: false) { admin in
                 guard let tail = try await admin.tailEvents(of: application, last: lines) else {
-                    throw NotFound(description: "no application \(application ?? "")")
+                    throw NotFound(description: "no application \(application?.printable ?? "")")
                 }
                 let isJSON = flags.json
                 try await withThrowingTaskGroup(of: Void.self) { tasks in
