@@ -33,18 +33,29 @@ struct BrandFile: Sendable {
             }
         }
 
-        /// Whether the root element is `svg` and has the namespace of SVG, without which browsers do not draw it.
+        /// Whether the root element is `svg` and has the namespace of SVG, without which browsers do not draw it. The
+        /// namespace may be in an entity that the document type declares.
         private static func isSVG(_ bytes: [UInt8]) -> Bool {
             guard let all = String(validating: bytes, as: UTF8.self) else { return false }
             var text = all.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
-            while let (_, end) = [("<?", "?>"), ("<!--", "-->"), ("<!DOCTYPE", ">")].first(where: {
+            var declarations: Substring = ""
+            while let (start, end) = [("<?", "?>"), ("<!--", "-->"), ("<!DOCTYPE", ">")].first(where: {
                 text.hasPrefix($0.0)
             }) {
-                guard let found = text.firstRange(of: end) else { return false }
-                text = text[found.upperBound...].drop(while: \.isWhitespace)
+                var rest = text
+                // The declarations of a document type are in brackets, and may contain ">".
+                if start == "<!DOCTYPE", text.prefix(while: { $0 != ">" }).contains("[") {
+                    rest = text.drop { $0 != "]" }
+                    declarations = text[..<rest.startIndex]
+                }
+                guard let found = rest.firstRange(of: end) else { return false }
+                text = rest[found.upperBound...].drop(while: \.isWhitespace)
             }
-            guard text.hasPrefix("<svg"), let tag = text.firstRange(of: ">") else { return false }
-            return text[..<tag.upperBound].contains("http://www.w3.org/2000/svg")
+            guard text.hasPrefix("<svg"), let next = text.dropFirst(4).first, next.isWhitespace || "/>".contains(next),
+                let tag = text.firstRange(of: ">")
+            else { return false }
+            let namespace = "http://www.w3.org/2000/svg"
+            return text[..<tag.upperBound].contains(namespace) || declarations.contains(namespace)
         }
     }
 

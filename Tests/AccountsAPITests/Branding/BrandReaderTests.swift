@@ -125,6 +125,16 @@ struct BrandReaderTests {
     @Test(arguments: [
         (#"<svg xmlns="http://www.w3.org/2000/svg"/>"#, true),
         ("\u{FEFF}<?xml version=\"1.0\"?>\n<!-- a > b -->\n<svg xmlns='http://www.w3.org/2000/svg'></svg>", true),
+        (
+            """
+            <!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd" [
+              <!ENTITY ns_svg "http://www.w3.org/2000/svg">
+            ]>
+            <svg xmlns="&ns_svg;"/>
+            """, true
+        ),
+        ("<!DOCTYPE svg><svg\nxmlns='http://www.w3.org/2000/svg'></svg>", true),
+        (#"<svgfoo xmlns="http://www.w3.org/2000/svg"/>"#, false), ("<!DOCTYPE svg [<svg", false),
         ("<svg></svg>", false), ("<html xmlns=\"http://www.w3.org/2000/svg\"></html>", false), ("<!-- <svg", false),
         ("<svg", false),
     ])
