@@ -72,6 +72,13 @@ struct CommandKeyTests: OperatorCommandSuite {
         }
     }
 
+    @Test func `the rotation names a key that may be removed, and when`() async throws {
+        let old = "old:v2:" + Data(repeating: 9, count: 32).base64EncodedString()
+        let run = try await command("keys", "rotate", settings: ["ACCOUNTS_KEYS": "\(TestSignups.keys),\(old)"])
+        #expect(run.status == 0, "\(run.errorOutput)")
+        #expect(run.output.hasSuffix("\nyou may remove the key \"old\" in 30 days, or in a day if it has leaked\n"))
+    }
+
     @Test func `the rotation names the key that it lacks`() async throws {
         try await TestSignups.with { service in
             _ = try await service.start()

@@ -48,7 +48,9 @@ extension KeyCommands {
                 for (key, count) in passwords {
                     print("keep the key \"\(key)\": without it, \(counted(count, "password")) cannot be verified")
                 }
-                for key in removable { print("you may remove the key \"\(key)\" in a day") }
+                for key in removable {
+                    print("you may remove the key \"\(key)\" in 30 days, or in a day if it has leaked")
+                }
             }
             if rotated.unreadable > 0 {
                 let keys = rotated.missingKeys.sorted().map { " \"\($0.printable)\"" }.joined(separator: ",")
