@@ -21,18 +21,19 @@ struct Healthcheck: AsyncParsableCommand {
         let source = SettingSource([\.listen: listen, \.metricsListen: metricsListen])
         let found: Address? = live ? try source.read(\.metricsListen) : try source.read(\.listen)
         guard let address = found else { throw ValidationError("METRICS_LISTEN is off, but --live needs it") }
-        let host = ["0.0.0.0", "::"].contains(address.host) ? "127.0.0.1" : address.host
+        let host = ["0.0.0.0": "127.0.0.1", "::": "::1"][address.host] ?? address.host
+        let shown = "\(host.contains(":") ? "[\(host)]" : host):\(address.port)"
         guard let answer = Self.sendRequest(live ? "live" : "ready", host, port: "\(address.port)") else {
             printError(
                 """
-                no answer from \(host):\(address.port): check that the server runs and has the same \
+                no answer from \(shown): check that the server runs and has the same \
                 \(live ? "METRICS_LISTEN" : "LISTEN")
                 """
             )
             throw ExitCode(1)
         }
         guard answer.hasPrefix("HTTP/1.1 200 ") else {
-            printError("the server at \(host):\(address.port) is not \(live ? "live" : "ready"): see its log")
+            printError("the server at \(shown) is not \(live ? "live" : "ready"): see its log")
             throw ExitCode(1)
         }
     }

@@ -105,6 +105,10 @@ struct ProcessTests {
         #expect(await server.end(by: SIGTERM) == 0)
         let gone = try await CommandRun.of("healthcheck", "--live", "--metrics-listen", "127.0.0.1:\(port)")
         #expect(gone.status == 1 && gone.errorOutput.contains("has the same METRICS_LISTEN"))
+        for (listen, asked) in [("[::]", "[::1]"), ("0.0.0.0", "127.0.0.1")] {
+            let gone = try await CommandRun.of("healthcheck", "--listen", "\(listen):1")
+            #expect(gone.status == 1 && gone.errorOutput.hasPrefix("no answer from \(asked):1: "))
+        }
         let off = try await CommandRun.of("healthcheck", "--live", "--metrics-listen", "off")
         #expect(off.status == 2 && off.errorOutput.contains("METRICS_LISTEN is off"))
     }
