@@ -20,6 +20,10 @@ struct TokenCookie: Sendable {
         var hasCookie = false
         var hasBearer = false
 
+        /// Whether the client gets new tokens in the body of an answer. A client that sends its token both as a cookie
+        /// and as a bearer token gets a new cookie, because it would otherwise keep the old one.
+        var isBearerOnly: Bool { hasBearer && !hasCookie }
+
         /// The token; nil if the client sent none, or if it is malformed.
         func token<Owner>(of owner: Owner.Type) -> Token<Owner>? { text.flatMap { Token($0) } }
     }

@@ -111,7 +111,7 @@ struct AccountRoutes: Sendable {
         var answer = Answer(
             json: codes.isEmpty ? .object([]) : ["recovery_codes": .array(codes.map { .string($0.text) })]
         )
-        if let new { answer.add(new, isBearer: context.hasBearer, cookies) }
+        if let new { answer.add(new, isBearer: context.isBearerOnly, cookies) }
         return answer
     }
 

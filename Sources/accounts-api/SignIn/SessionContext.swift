@@ -7,8 +7,8 @@ struct SessionContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let session: AccountSession
     let token: Token<AccountSession>
-    /// Whether the token was a bearer token.
-    let hasBearer: Bool
+    /// Whether the token was a bearer token, and not in a cookie as well.
+    let isBearerOnly: Bool
     let network: Network
     let representation: Representation
     let language: Language
@@ -26,7 +26,7 @@ struct SessionContext: ChildRequestContext {
             throw Problem.noSession
         }
         coreContext = context.coreContext
-        hasBearer = context.credentials.hasBearer
+        isBearerOnly = context.credentials.isBearerOnly
         (self.session, self.token) = (session, token)
         representation = context.representation
         (network, language, answers) = (context.network, context.language, context.answers)

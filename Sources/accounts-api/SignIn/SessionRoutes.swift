@@ -44,7 +44,7 @@ struct SessionRoutes: Sendable {
     ) async throws -> Answer {
         let token = try pendingToken(context)
         let new = try await sessions(for: request, context, body).enter(factor, for: token)
-        return try await answer(.session(new), isBearer: context.credentials.hasBearer)
+        return try await answer(.session(new), isBearer: context.credentials.isBearerOnly)
     }
 
     @Sendable func mailCode(_ request: Request, _ context: RequestScope) async throws -> Answer {
@@ -75,7 +75,7 @@ struct SessionRoutes: Sendable {
         let digits = try body.checked(code, in: context.language)
         let token = try pendingToken(context)
         let progress = try await sessions(for: request, context, body).enterCode(digits, for: token)
-        return try await answer(progress, isBearer: context.credentials.hasBearer)
+        return try await answer(progress, isBearer: context.credentials.isBearerOnly)
     }
 
     @Sendable func confirm(_ request: Request, _ context: RequestScope) async throws -> Answer {
@@ -91,7 +91,7 @@ struct SessionRoutes: Sendable {
         let checked = try body.checked(confirmation, in: context.language)
         guard let token = context.credentials.token(of: AccountSession.self) else { throw Problem.noSession }
         let new = try await sessions(for: request, context, body).confirm(token, by: checked)
-        return try await answer(.session(new), isBearer: context.credentials.hasBearer)
+        return try await answer(.session(new), isBearer: context.credentials.isBearerOnly)
     }
 
     private func pendingToken(_ context: RequestScope) throws -> Token<PendingSignIn> {

@@ -100,6 +100,26 @@ struct AccountChangeTests {
 
     @Test(
         arguments: [
+            ("/account/password", password()), ("/session/confirm", ["password": "a pass phrase of mine"]),
+        ] as [(String, JSON)]
+    )
+    func `a client that sends its token as a cookie as well gets a new cookie`(path: String, body: JSON) async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            let kim = Browser(site)
+            _ = try await kim.signIn()
+            let token = try #require(kim["session"])
+            let headers: HTTPFields = [
+                .authorization: "Bearer \(token)", .cookie: "session=\(token)", .contentType: "application/json",
+            ]
+            let changed = try await site.send(.put, path, bytes: body.bytes, headers)
+            #expect(changed.status == 200 && changed.json["session"] != nil && changed.json["token"] == nil)
+            #expect(changed.headers[values: .setCookie].contains { $0.hasPrefix("session=") })
+        }
+    }
+
+    @Test(
+        arguments: [
             (["password": "short", "confirmation": "short"], ["password:too_short"]),
             (password("kim@example.com"), ["password:contains_identifier"]),
             (password("passwordpassword"), ["password:common"]),

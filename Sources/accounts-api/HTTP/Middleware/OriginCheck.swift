@@ -28,7 +28,7 @@ struct OriginCheck: RouterMiddleware {
     /// Whether a state-changing request may pass. A request with a bearer token and no cookie passes from any origin:
     /// no browser sends such a token by itself.
     func permits(_ headers: HTTPFields, _ credentials: TokenCookie.Credentials) -> Bool {
-        if credentials.hasBearer, !credentials.hasCookie { return true }
+        if credentials.isBearerOnly { return true }
         let origin = headers[.origin]
         if let origin, allowedOrigins.contains(origin) { return true }
         if let site = headers[.secFetchSite] { return site == "same-origin" || site == "none" }
