@@ -62,24 +62,21 @@ struct ProviderRoutes: Sendable {
 
     @Sendable func userInfo(_ request: Request, _ context: RequestScope) async throws -> Response {
         guard context.credentials.hasBearer, let text = context.credentials.text else {
-            return Self.unauthorized("Bearer")
+            // A request without a token gets no error code (RFC 6750 §3.1).
+            return Answer(json: .object([]), status: .unauthorized, headers: [.wwwAuthenticate: "Bearer"]).response
         }
         guard let token = try await provider.active(text), let claims = provider.userInfo(token) else {
-            return Self.unauthorized(
-                "Bearer error=\"invalid_token\", error_description=\"\(Self.invalidToken.description)\""
-            )
+            let error = Self.invalidToken
+            let challenge = "Bearer error=\"\(error.code)\", error_description=\"\(error.description)\""
+            return Answer(json: error.json, status: .unauthorized, headers: [.wwwAuthenticate: challenge]).response
         }
         return Answer(json: claims).response
     }
 
     private static let invalidToken = OAuthError(
         "invalid_token",
-        "The access token is missing or not valid: for example, it has expired, or its session has ended."
+        "The access token is not valid: for example, it has expired, or its session has ended."
     )
-
-    private static func unauthorized(_ challenge: String) -> Response {
-        Answer(json: invalidToken.json, status: .unauthorized, headers: [.wwwAuthenticate: challenge]).response
-    }
 
     // MARK: Documents
 
@@ -176,13 +173,14 @@ extension ProviderRoutes {
             _ act: Operation.Act,
             _ handle: @escaping @Sendable (Request, RequestScope) async throws -> Response,
             _ status: HTTPResponse.Status = .ok,
-            _ body: Operation.Shape = .anything
+            _ body: Operation.Shape = .anything,
+            unauthorized: Operation.Shape = .oauthError
         ) -> Operation {
             .init(
                 method,
                 path,
                 act,
-                responses: [status: body, .badRequest: .oauthError, .unauthorized: .oauthError],
+                responses: [status: body, .badRequest: .oauthError, .unauthorized: unauthorized],
                 .application(handle)
             )
         }
@@ -191,7 +189,8 @@ extension ProviderRoutes {
             json(.get, ".well-known/oauth-authorization-server", .authorizationServerMetadata, metadata),
             json(.post, "oauth/token", .token, token),
             json(.post, "oauth/par", .pushRequest, push, .created),
-            json(.get, "oauth/userinfo", .userInfo, userInfo), json(.post, "oauth/userinfo", .userInfoForm, userInfo),
+            json(.get, "oauth/userinfo", .userInfo, userInfo, unauthorized: .anything),
+            json(.post, "oauth/userinfo", .userInfoForm, userInfo, unauthorized: .anything),
             json(.post, "oauth/introspect", .introspect, introspect),
             json(.post, "oauth/revoke", .revoke, revoke, .ok, .nothing),
         ]
