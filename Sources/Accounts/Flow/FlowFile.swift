@@ -19,13 +19,13 @@ extension Flow {
     }
 
     package init(contentsOf path: String, among known: [Language] = Language.builtIn) throws(YAMLFileError) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: descriptor >= 0)
-        guard descriptor >= 0, let data = try? file.readToEnd() ?? Data() else {
-            let reason = "cannot read the file: \(String(cString: strerror(errno)))"
-            throw YAMLFileError(file: path, line: nil, reason: reason)
+        let bytes: [UInt8]
+        do throws(FileContent.Unreadable) {
+            bytes = try FileContent(of: path).bytes
+        } catch {
+            throw YAMLFileError(file: path, line: nil, reason: "cannot read the file: \(error.reason)")
         }
-        try self.init(Array(data), file: path, among: known)
+        try self.init(bytes, file: path, among: known)
     }
 
     /// - Parameter bytes: the content of the file.

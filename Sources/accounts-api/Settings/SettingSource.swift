@@ -1,3 +1,4 @@
+import Accounts
 import Foundation
 import Synchronization
 
@@ -79,8 +80,8 @@ struct SettingSource: Sendable {
             if let text, !text.isEmpty { return (text, false) }
         }
         guard let path = environment["\(name)_FILE"], !path.isEmpty else { return nil }
-        let data = try Self.content(of: path, for: name)
-        guard var text = String(validating: data, as: UTF8.self) else {
+        let bytes = try Self.content(of: path, for: name)
+        guard var text = String(validating: bytes, as: UTF8.self) else {
             throw SettingMistakes(all: ["\(name)_FILE: \(path.printable) is not UTF-8 text"])
         }
         if text.last?.isNewline == true { text.removeLast() }
@@ -95,12 +96,12 @@ struct SettingSource: Sendable {
         return environment["\(name)_FILE"].flatMap { $0.isEmpty ? nil : $0.printable }
     }
 
-    private static func content(of path: String, for name: String) throws(SettingMistakes) -> Data {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        // A pipe may return its content in pieces, so read to the end.
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: descriptor >= 0)
-        if descriptor >= 0, let data = try? file.readToEnd() ?? Data() { return data }
-        let mistake = "\(name)_FILE: cannot read \(path.printable): \(String(cString: strerror(errno)))"
-        throw SettingMistakes(all: [mistake], temporary: [mistake])
+    private static func content(of path: String, for name: String) throws(SettingMistakes) -> [UInt8] {
+        do throws(FileContent.Unreadable) {
+            return try FileContent(of: path).bytes
+        } catch {
+            let mistake = "\(name)_FILE: cannot read \(path.printable): \(error.reason)"
+            throw SettingMistakes(all: [mistake], temporary: [mistake])
+        }
     }
 }

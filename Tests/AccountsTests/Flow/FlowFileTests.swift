@@ -222,6 +222,8 @@ struct FlowFileTests: FlowFileSuite {
         defer { try? FileManager.default.removeItem(atPath: path) }
         let missing = #expect(throws: YAMLFileError.self) { try Flow(contentsOf: path) }
         #expect(missing?.description == "\(path): cannot read the file: No such file or directory")
+        let folder = #expect(throws: YAMLFileError.self) { try Flow(contentsOf: "/") }
+        #expect(folder?.description == "/: cannot read the file: Is a directory")
         try Data(Self.file("name: text, kind: text").utf8).write(to: URL(filePath: path))
         #expect(try Flow(contentsOf: path).id == "test@1")
         try Data([0x66, 0x6C, 0x6F, 0x77, 0x3A, 0x20, 0xFF]).write(to: URL(filePath: path))
