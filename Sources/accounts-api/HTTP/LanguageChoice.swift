@@ -21,7 +21,7 @@ struct LanguageChoice: Sendable {
 
     /// The parameters of a query that choose the language. `ui_locales` is the name in OpenID Connect. The value may
     /// have several tags, the best first.
-    static let parameters: Set<String> = ["locale", "ui_locales"]
+    static let parameters = ["locale", "ui_locales"]
 
     /// The first language of the flow that the query of a GET or HEAD request names, among the first 32 tags of each
     /// parameter. Nil if the query names none, or if the path is not in ``paths``.
@@ -30,7 +30,7 @@ struct LanguageChoice: Sendable {
             return nil
         }
         let query = request.uri.queryParameters
-        let tags = ["locale", "ui_locales"].flatMap { name in
+        let tags = Self.parameters.flatMap { name in
             (query[name[...]] ?? "").split { $0 == " " || $0 == "+" }.prefix(32)
         }
         return tags.lazy.compactMap { language(String($0)) }.first
