@@ -21,7 +21,8 @@ package final class SigningKeys: Sendable {
 
     private struct State {
         var keys: SigningKeySet?
-        /// When the last read of the keys began, even if it failed.
+        /// When the last read of the keys began, even if it failed. Nil if its request was cancelled, so that the next
+        /// request reads them.
         var readAt: ContinuousClock.Instant?
         /// Whether the last read failed. Then the next one follows after ``minimumAge``.
         var hasFailed = false
@@ -154,9 +155,11 @@ package final class SigningKeys: Sendable {
         var failure: DatabaseError?
         var new: SigningKeySet?
         do throws(DatabaseError) { new = try await store.load() } catch { failure = error }
+        let isCancelled = if case .cancelled? = failure { true } else { false }
         let (keys, waiting) = state.withLock { [new] state in
             if let new { state.keys = new }
             state.hasFailed = new == nil
+            if isCancelled { state.readAt = nil }
             let waiting = state.waiting ?? []
             state.waiting = nil
             return (state.keys, waiting)

@@ -283,6 +283,23 @@ struct SigningKeysTests {
         }
     }
 
+    @Test func `after the read of a cancelled request the next request reads the keys`() async throws {
+        try await withDatabase { database in
+            let clock = ServerClock()
+            let keys = try server(database, clock)
+            _ = try await keys.published
+            for _ in 1...2 { try await rotate(isForced: true) }
+            let token = try await server(database).sign(Self.claims, type: .idToken, by: .es256)
+            clock.advance(by: .seconds(61))
+            await Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                _ = try? await keys.published
+            }.value
+            let verified = try await keys.verify(token, type: .idToken)
+            #expect(verified.claims["sub"] == "kim")
+        }
+    }
+
     @Test func `all requests with an unknown key wait for the read that finds it`() async throws {
         try await withDatabase(connections: 6) { database in
             let clock = ServerClock()
