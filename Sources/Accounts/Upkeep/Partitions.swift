@@ -32,7 +32,7 @@ package struct Partitions: Sendable {
                 failure = failure ?? error
             }
         }
-        try await days?.load(from: database)
+        do throws(DatabaseError) { try await days?.load(from: database) } catch { failure = failure ?? error }
         if let failure { throw failure }
     }
 }

@@ -95,10 +95,10 @@ package struct Reaper: Sendable {
             do throws(DatabaseError) {
                 try await eraseExpiredDrafts(in: SQL(stringLiteral: "\(name) AS drafts"), until: end, &count)
             } catch {
-                // Another server may have dropped the partition.
-                let exists = try await database.read("SELECT to_regclass(\(name)::text) IS NOT NULL").only
+                // Another server may have dropped the partition. If this cannot be found out, the error counts.
+                let exists = try? await database.read("SELECT to_regclass(\(name)::text) IS NOT NULL").only
                     .decode(Bool.self)
-                if exists { failure = failure ?? error }
+                if exists != false { failure = failure ?? error }
             }
         }
         if let failure { throw failure }

@@ -77,6 +77,26 @@ struct PartitionsTests {
         }
     }
 
+    @Test func `the first error is thrown, also if the list cannot be loaded afterwards`() async throws {
+        try dropAllButTheDefault()
+        try await TestSignups.with { service in
+            _ = try await service.signups.start(in: .english)
+            // The name has no valid day, so the list cannot be loaded.
+            try session.run(
+                """
+                CREATE TABLE drafts_20269999 PARTITION OF drafts
+                    FOR VALUES FROM ('00000000-0000-0000-0000-000000000001')
+                               TO ('00000000-0000-0000-0000-000000000002')
+                """
+            )
+            let list = service.signups.partitions
+            let unlisted = await #expect(throws: DatabaseError.self) { try await list.load(from: service.database) }
+            let partitions = Partitions(database: service.database, days: list, logger: .silent)
+            let error = await #expect(throws: DatabaseError.self) { try await partitions.prepare() }
+            #expect(unlisted?.sqlState == "22008" && error?.sqlState == "23514")
+        }
+    }
+
     @Test func `a statement names the partition of its draft only if it certainly exists`() async throws {
         try session.query("SELECT create_draft_partition((now() AT TIME ZONE 'UTC')::date - 20)")
         try await TestSignups.with { service in
