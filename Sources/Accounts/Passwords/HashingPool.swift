@@ -211,3 +211,16 @@ package enum HashingError: Error, Hashable, Sendable {
     case unknownPepper
     case argon2(Argon2Error)
 }
+
+extension HashingError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .rejected(.busy): "too many passwords wait, or the machine is too busy"
+        case .rejected(.cancelled): "the request was cancelled"
+        case .rejected(.stopped): "the hashing pool is stopped"
+        case .tooCostly: "the stored hash needs more memory than ARGON2_MEMORY_KIB"
+        case .unknownPepper: "ACCOUNTS_KEYS lacks the key of the pepper of the stored hash"
+        case .argon2(let error): "\(error)"
+        }
+    }
+}

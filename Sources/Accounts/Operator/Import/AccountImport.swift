@@ -135,7 +135,6 @@ package enum ImportError: Error, Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .database(let error): "\(error)"
-        case .hashing(HashingError.argon2(let error)): "cannot hash a password: \(error)"
         case .hashing(let error): "cannot hash a password: \(error)"
         }
     }
