@@ -42,11 +42,14 @@ extension Operator {
         return rows[0].isEmpty ? nil : !rows[1].isEmpty
     }
 
-    /// Erases an account with the rows of ``belongings(of:)``, and writes an audit record. Returns false if the account
-    /// does not exist. An account whose person has never signed in counts as removed at the step ``Funnel/signIn``.
+    /// Erases an account with the rows of ``belongings(of:)``, and writes an audit record. If this command has keys,
+    /// also deletes the tickets that were mailed to its address. Returns false if the account does not exist. An account
+    /// whose person has never signed in counts as removed at the step ``Funnel/signIn``.
     package func erase(_ id: ID<Account>) async throws(DatabaseError) -> Bool {
-        let row = try await database.transaction(
-            """
+        let email: String? =
+            try await database.read("SELECT email FROM accounts WHERE id = \(id)").first?.decode(String?.self) ?? nil
+        let address = signups.keys.isEmpty ? nil : email.flatMap { EmailAddress($0) }
+        let erase: SQL = """
             WITH unused AS MATERIALIZED (
                 SELECT flow, \(Funnel.signIn) AS step FROM accounts WHERE id = \(id) AND signed_in_at IS NULL
             ), erased AS (
@@ -54,7 +57,8 @@ extension Operator {
             ), \(audited(.eraseAccount, over: "erased", of: "\(id)"))
             SELECT steps FROM erased
             """
-        )[0].first
+        let eraseTickets = address.map { [signups.eraseTickets(of: $0)] } ?? []
+        let row = try await database.transaction([erase] + eraseTickets)[0].first
         guard let row else { return false }
         try signups.funnel.ended(row.decode(String.self), as: .removed)
         return true

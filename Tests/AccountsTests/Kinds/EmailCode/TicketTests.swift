@@ -322,6 +322,18 @@ struct TicketTests {
         }
     }
 
+    @Test func `an operator with keys who erases an account erases the tickets of its address`() async throws {
+        try await TestSignups.with { service in
+            let account = try await service.signups.commit(service.readyDraft()).account
+            try session.run("DELETE FROM tickets")
+            for address in ["kim@example.com", "lee@example.com"] {
+                _ = try await service.fill(service.start(), through: "email", email: address)
+            }
+            #expect(try await Operator(service.signups, name: "mina").erase(account.id))
+            #expect(try session.number(of: "tickets") == 1, "that of the other address")
+        }
+    }
+
     // MARK: - Other flows
 
     @Test func `a ticket fills in the address and sends its code, also if the flow has other fields before the code`()
