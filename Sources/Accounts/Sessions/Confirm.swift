@@ -21,18 +21,21 @@ extension Sessions {
     ///
     /// Throws `refused` for a wrong password or code, `idle` for a second factor in an idle session, and `noSession` if
     /// the session has ended. After ``AccountSession/maximumFailures`` failed attempts in a row, the next attempt ends
-    /// the session, even if it is right. An attempt that throws `hashing` does not count as a failed one.
+    /// the session, even if it is right. An attempt that throws `hashing`, or `unreadable` because no key of the key
+    /// ring decrypts the authenticator, does not count as a failed one.
     package func confirm(
         _ token: Token<AccountSession>,
         by confirmation: Reauthentication
     ) async throws(SignInError) -> NewSession {
         let session = try await findEvenIfIdle(token)
         if session.isIdle, !confirmation.isPassword { throw .idle }
+        // Before the attempt is counted, because without the authenticator it cannot be evaluated.
+        let authenticator = try await confirmation.isPassword ? nil : authenticator(of: session.account.id)
         let hash = try await countAttempt(on: token, isPassword: confirmation.isPassword)
         do throws(SignInError) {
             switch confirmation {
             case .password(let password): return try await confirm(session, with: password, hash)
-            case .secondFactor(let factor): return try await confirm(session, with: factor)
+            case .secondFactor(let factor): return try await confirm(session, with: factor, authenticator)
             }
         } catch {
             switch error {
@@ -79,15 +82,15 @@ extension Sessions {
         }
     }
 
-    /// Throws `failed` for a wrong code, or if the account has no authenticator.
+    /// Throws `failed` for a wrong code, or if there is no authenticator.
     private func confirm(
         _ session: AccountSession,
-        with factor: SecondFactor
+        with factor: SecondFactor,
+        _ authenticator: StoredAuthenticator?
     ) async throws(SignInError) -> NewSession {
-        let account = session.account.id
-        guard let authenticator = try await authenticator(of: account),
-            let check = factorCheck(factor, of: account, authenticator)
-        else { throw .failed }
+        guard let authenticator, let check = factorCheck(factor, of: session.account.id, authenticator) else {
+            throw .failed
+        }
         var new = try await renew(session, to: .aal2, session.methods.withSecondFactor, after: check.statements)
         new.recoveryCode = check.newRecoveryCode
         signups.outbox.wakeSender()

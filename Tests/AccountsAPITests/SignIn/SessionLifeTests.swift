@@ -166,6 +166,19 @@ struct SessionLifeTests {
         }
     }
 
+    @Test func `a confirmation that this server cannot evaluate does not count as a wrong one`() async throws {
+        try await TestServer.with { site in
+            let kim = Browser(site)
+            let person = try await kim.signUp(hasAuthenticator: true)
+            try DatabaseSession().run("UPDATE sessions SET failures = 9")
+            try DatabaseSession().run("UPDATE authenticators SET sealed = ''")
+            let code: JSON = ["code": .string(person.code)]
+            for _ in 1...2 { #expect(try await kim.send(.put, "/session/confirm", code).status == 503) }
+            #expect(try await kim.send(.get, "/session").status == 200)
+            #expect(try DatabaseSession().number(of: "sessions WHERE failures = 9") == 1)
+        }
+    }
+
     @Test func `a confirmation that a rate limit refuses does not end the session`() async throws {
         let limit = Limit(2, per: .seconds(3600))
         try await TestServer.with(limits: Limits(byName: [.passwordHashesFromNetwork: limit], revisions: 600)) { site in
