@@ -12,6 +12,12 @@ from person import PASSWORD, STEPS, Person
 DAY = "02282001"
 
 
+def set_offline(kim, is_offline):
+    conditions = {"offline": is_offline, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+    kim.browser.execute_cdp_cmd("Network.enable", {})
+    kim.browser.execute_cdp_cmd("Network.emulateNetworkConditions", conditions)
+
+
 # MARK: The whole sign-up
 
 
@@ -211,13 +217,11 @@ def test_after_a_lost_connection_the_text_remains_and_can_be_submitted_again(per
     kim = person().go_to("email")
     kim.type("email", kim.email)
     kim.wait_until(lambda: kim.is_ready)
-    offline = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
-    kim.browser.execute_cdp_cmd("Network.enable", {})
-    kim.browser.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
+    set_offline(kim, True)
     kim.press_next()
     kim.wait_until(lambda: "You're offline" in kim.text)
     assert kim.find("[name=email]").get_attribute("value") == kim.email
-    kim.browser.execute_cdp_cmd("Network.emulateNetworkConditions", offline | {"offline": False})
+    set_offline(kim, False)
     kim.press_next()
     kim.wait_for_path("/signup/code")
 
@@ -502,20 +506,29 @@ def test_a_phone_number_is_formatted_when_it_loses_the_focus(person):
     kim.wait_until(lambda: "like 010-1234-5678" in kim.refusal("phone"))
 
 
+def test_a_number_that_was_checked_in_a_pause_is_formatted_without_another_check(person):
+    kim = person().go_to("contact")
+    kim.set_date("birth_date", "2001-02-28")
+    field = kim.type("phone", "01012345678")
+    kim.wait_until(lambda: kim.is_ready)
+    set_offline(kim, True)
+    kim.press(Keys.TAB)
+    kim.wait_until(lambda: field.get_attribute("value") == "010-1234-5678")
+    set_offline(kim, False)
+
+
 def test_without_a_connection_a_new_number_is_not_replaced_by_the_previous_one(person):
     kim = person().go_to("contact")
     kim.set_date("birth_date", "2001-02-28")
     field = kim.type("phone", "01012345678")
     kim.press(Keys.TAB)
     kim.wait_until(lambda: field.get_attribute("value") == "010-1234-5678")
-    offline = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
-    kim.browser.execute_cdp_cmd("Network.enable", {})
-    kim.browser.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
+    set_offline(kim, True)
     kim.type("phone", "01087654321")
     kim.press(Keys.TAB)
     kim.wait_until(lambda: kim.is_ready)
     assert field.get_attribute("value") == "01087654321"
-    kim.browser.execute_cdp_cmd("Network.emulateNetworkConditions", offline | {"offline": False})
+    set_offline(kim, False)
 
 
 def test_the_text_of_a_consent_opens_in_the_page(person):

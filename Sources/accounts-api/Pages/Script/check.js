@@ -10,9 +10,10 @@ async function check(...fieldsToCheck) {
   for (const field of fieldsToCheck) {
     // The person may have changed the value meanwhile.
     if (field.json !== JSON.stringify(values[field.name])) continue;
-    field.canonical = written[field.name];
-    if (!refusals[field.name]) field.accept();
     field.isChecked = isAnswered;
+    if (refusals[field.name]) continue;
+    field.accept();
+    field.canonical = written[field.name];
   }
   return refusals;
 }
@@ -44,10 +45,9 @@ function firstMessages(errors) {
 async function checkAndShow(field, moment) {
   if (field.isEmpty || !field.liveCheck) return updateNext();
   if (field.isAccepted) {
-    showConfirmationField(field);
-    // The value was checked before. When the person leaves the field or sends the step, it is also written in its
-    // canonical form.
-    if (moment === "pause" || !field.canonical) return updateNext();
+    showAcceptance(field, moment);
+    showCharacterCount(field);
+    return updateNext();
   }
   const checkedJSON = field.json;
   const refusal = (await check(...fields.filter((other) => other.name === field.confirms), field))[field.name];
@@ -68,6 +68,7 @@ function showRefusal(field, refusal, moment) {
   if (moment === "sent" && field.isRetyped) emptyForRetyping(field);
 }
 
+/// When the person has left the field or sends the step, also writes the value in its canonical form.
 function showAcceptance(field, moment) {
   if (moment !== "pause" && field.canonical) {
     field.value = field.canonical;
