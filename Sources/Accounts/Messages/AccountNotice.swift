@@ -27,6 +27,9 @@ package enum AccountNotice: String, CaseIterable, Sendable {
         }
     }
 
+    /// Whether the mail has a text of its own about passwords, which another one replaces if accounts have no password.
+    var namesPassword: Bool { self == .addressRestored || self == .accountErased }
+
     /// Whether the mail has a link to the recovery or, if accounts have no password, to the page of the account.
     var hasLink: Bool { !hasOwnText || self == .addressRestored }
 

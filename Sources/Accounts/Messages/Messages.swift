@@ -212,7 +212,10 @@ extension Messages {
         contact: String? = nil
     ) -> MailText {
         let contact = notice.namesContact ? contact : nil
-        if notice.hasOwnText { return mail(notice.rawValue, ["link": link, "service": serviceName], contact) }
+        if notice.hasOwnText {
+            let part = notice.namesPassword && !hasPassword ? "without-password" : "text"
+            return mail(notice.rawValue, ["link": link, "service": serviceName], contact, part: part)
+        }
         let change = text("mails.\(notice.rawValue).change", ["service": serviceName])
         let values = ["change": change, "link": link, "service": serviceName]
         return MailText(
@@ -232,10 +235,15 @@ extension Messages {
         mail("account-created", ["address": address, "service": serviceName], contact)
     }
 
-    private func mail(_ name: String, _ values: [String: String], _ contact: String? = nil) -> MailText {
+    private func mail(
+        _ name: String,
+        _ values: [String: String],
+        _ contact: String? = nil,
+        part: String = "text"
+    ) -> MailText {
         MailText(
             subject: text("mails.\(name).subject", ["service": values["service"] ?? ""]),
-            text: text("mails.\(name).text", values) + lastLine(contact)
+            text: text("mails.\(name).\(part)", values) + lastLine(contact)
         )
     }
 

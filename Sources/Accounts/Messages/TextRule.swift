@@ -95,7 +95,8 @@ struct TextRule: Sendable {
         for notice in AccountNotice.allCases {
             rules["mails.\(notice.rawValue).subject"] = named
             if notice.hasOwnText {
-                rules["mails.\(notice.rawValue).text"] = text(notice.hasLink ? ["link"] : [])
+                let parts = notice.namesPassword ? ["text", "without-password"] : ["text"]
+                for part in parts { rules["mails.\(notice.rawValue).\(part)"] = text(notice.hasLink ? ["link"] : []) }
             } else {
                 rules["mails.\(notice.rawValue).change"] = text([])
             }

@@ -214,7 +214,9 @@ struct MessagesTests {
         #expect(mail.text.contains("\n\n\(link)\n") == notice.hasLink)
         #expect(mail.text.hasSuffix("\n\n\(contact)") == notice.namesContact)
         let lone = language.messages.accountChanged(notice, serviceName: "Accounts", link: link, hasPassword: false)
-        #expect(!notice.namesContact || (lone.text + "\n\n\(contact)" == mail.text) == notice.hasOwnText)
+        let isSame = notice.hasOwnText && !notice.namesPassword
+        #expect(!notice.namesContact || (lone.text + "\n\n\(contact)" == mail.text) == isSame)
+        #expect(lone.text.contains("\n\n\(link)\n") == notice.hasLink)
         let subjects = AccountNotice.allCases.map {
             language.messages.accountChanged($0, serviceName: "Accounts", link: link).subject
         }
