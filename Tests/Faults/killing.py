@@ -204,6 +204,10 @@ def one_more(old, new):
     return len(new) == len(old) + 1 and [one for one in new if one not in old] and all(one in new for one in old)
 
 
+def only_a_new_one(old, new):
+    return len(new) == 1 and new[0] not in old
+
+
 def one_replaced(old, new):
     return len(new) == len(old) and len(set(new) - set(old)) == 1
 

@@ -35,7 +35,7 @@ extension CommitPlan {
             [outdateOthers]
                 + end([
                     "sessions": "id <> \(draft.values.subject?.session)", "sign_ins": "true",
-                    "devices": "digest <> \(session?.client.client.device?.digest ?? [])",
+                    "devices": "digest <> \(session?.device.digest ?? [])",
                 ])
         }
     }

@@ -29,6 +29,12 @@ package struct CommittingClient: Sendable {
     func devices(_ nonce: [UInt8], _ keys: KeyRing) -> [DeviceToken] {
         token.digests(for: "device of commit", nonce, keys).map { client.device ?? DeviceToken(derived: $0) }
     }
+
+    /// Returns the device token that the client gets with the session. A change of the address gives one only to a
+    /// client that has sent none, for example because it keeps no cookies.
+    func deviceToSend(_ device: DeviceToken, in purpose: FlowPurpose) -> DeviceToken? {
+        purpose == .emailChange && client.device != nil ? nil : device
+    }
 }
 
 /// The session that a commit starts, or the existing session to which a commit gives a new token.
@@ -56,7 +62,9 @@ extension CommitPlan {
     var sessionStatements: [SQL] {
         guard let session else { return [] }
         let end = [signups.noteFirstSignIn(to: owner), Signups.select(session.id)]
-        if signups.flow.purpose == .emailChange { return [renew(session)] + end }
+        let device = session.client.deviceToSend(session.device, in: signups.flow.purpose)
+        let remember = device.map { signups.remember($0, of: owner) } ?? []
+        if signups.flow.purpose == .emailChange { return [renew(session)] + remember + end }
         let (methods, hasTwoFactors) = provedMethods
         let insert = signups.insertSession(
             session.id,
@@ -67,8 +75,8 @@ extension CommitPlan {
             browser: session.client.client.browser,
             nonce: session.nonce
         )
-        return [insert] + signups.remember(session.device, of: owner)
-            + Sessions.end(session.client.replaced, when: "EXISTS (SELECT FROM \(owner))") + end
+        let endReplaced = Sessions.end(session.client.replaced, when: "EXISTS (SELECT FROM \(owner))")
+        return [insert] + remember + endReplaced + end
     }
 
     private func renew(_ session: SessionPlan) -> SQL {
@@ -95,7 +103,7 @@ extension CommitPlan {
     func newSession(_ rows: [Rows]) throws(DatabaseError) -> NewSession? {
         guard let session else { return nil }
         try signups.countFirstSignIn(rows[rows.count - 2])
-        let device = signups.flow.purpose == .emailChange ? nil : session.device
+        let device = session.client.deviceToSend(session.device, in: signups.flow.purpose)
         return NewSession(session: try AccountSession(rows[rows.count - 1].only), token: session.token, device: device)
     }
 }
@@ -122,7 +130,7 @@ extension Signups {
             return NewSession(
                 session: try AccountSession(session),
                 token: token,
-                device: flow.purpose == .emailChange ? nil : device
+                device: client.deviceToSend(device, in: flow.purpose)
             )
         }
         return nil

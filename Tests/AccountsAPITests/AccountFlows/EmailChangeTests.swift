@@ -79,6 +79,38 @@ struct EmailChangeTests {
         }
     }
 
+    @Test func `a client without cookies gets a known device, which a repeated commit returns again`() async throws {
+        try await TestServer.with { site in
+            try await site.readyAccount()
+            func send(
+                _ method: HTTPRequest.Method,
+                _ path: String,
+                _ body: JSON?,
+                _ token: String
+            ) async throws -> Response {
+                var headers: HTTPFields = [.authorization: "Bearer \(token)"]
+                if body != nil { headers[.contentType] = "application/json" }
+                return try await site.send(method, path, bytes: body?.bytes, headers)
+            }
+            let signIn: JSON = ["identifier": "kim", "password": "a pass phrase of mine", "transport": "bearer"]
+            let session = try #require(try await Browser(site).send(.post, "/session", signIn).json["token"]?.string)
+            let started = try await send(.post, "/email-change", ["transport": "bearer"], session)
+            let draft = try #require(started.json["token"]?.string)
+            _ = try await send(.put, "/email-change/email", ["email": .string(Self.new)], draft)
+            let code = try await site.service.readCode(for: Self.new)
+            _ = try await send(.put, "/email-change/code", ["code": .string(code)], draft)
+            let commits = [
+                try await send(.post, "/email-change/commit", nil, draft),
+                try await send(.post, "/email-change/commit", nil, draft),
+            ]
+            let device = try #require(commits[0].json["device"]?.string)
+            #expect(commits[1].json["device"]?.string == device)
+            let digest: SQL = "sha256(decode(translate(\(device), '-_', '+/'), 'base64'))"
+            #expect(try DatabaseSession().query("SELECT FROM devices WHERE digest = \(digest)").count == 1)
+            #expect(try DatabaseSession().number(of: "devices") == 1)
+        }
+    }
+
     @Test func `a repeated commit does not return a session that has ended meanwhile`() async throws {
         try await TestServer.with { site in
             let kim = Browser(site)
