@@ -124,7 +124,8 @@ package final class Monitor: Sendable {
 /// Decides whether the database answers too late while ``Monitor`` queries it for the next scrape. The time starts
 /// again with each answer, because all queries together may take longer than the maximum.
 struct RefreshDelay {
-    /// The time after which the database counts as unavailable. The queries between two answers end earlier.
+    /// The time without an answer after which the database counts as unavailable. It is longer than the time limits of
+    /// all queries between two answers together, so slow queries alone do not exceed it.
     private static let maximum = Duration.seconds(10)
     /// The time of the first scrape since the last refresh ended, or of a later answer; nil if there was no scrape
     /// since then.
@@ -151,7 +152,7 @@ extension Monitor: Service {
 }
 
 extension Signups {
-    /// The maximum number of rows that a query reads. If it reads as many, there may be more, and older ones.
+    /// The maximum number of rows that a query, or each of its parts, reads. If it reads as many, there may be more.
     private static let maximumCounted = 100_000
 
     /// Gauges of the unfinished drafts and of the mail in the database.
@@ -208,8 +209,8 @@ extension Signups {
     }
 
     /// Reads drafts that are older than the idle time of a sign-up, and younger ones of recoveries and changes of
-    /// address. A younger draft of a sign-up cannot have expired, but a younger one of these may have
-    /// (``DraftExpiry/ofChange``). Each of the two parts reads at most ``maximumCounted`` rows.
+    /// address. A younger draft of a sign-up cannot have expired, unless it was started with a shorter lifetime, but a
+    /// younger one of these may have (``DraftExpiry/ofChange``). Each of the two parts reads at most ``maximumCounted`` rows.
     private var countOverdueDrafts: SQL {
         """
         SELECT count(*), coalesce(extract(epoch FROM now() - min(deadline)), 0)::bigint

@@ -6,7 +6,8 @@ package struct SentCode: Sendable {
     package let sentAt, expiresAt: Date
     /// The time at which the person entered the code; nil until then.
     package let provedAt: Date?
-    /// The number of wrong guesses at this code, and the maximum.
+    /// The number of wrong guesses at this code, and the maximum. A right guess counts, too, if the person has cleared
+    /// the step since.
     package let wrongGuesses, maximum: Int
     package let state: State
 

@@ -48,7 +48,7 @@ private struct AccountReport {
         return values
             + profile.map { member in
                 let field = flow.field(named: FieldName(member.name))
-                // A value is masked completely if the flow no longer has its field or the field does not accept it.
+                // A value is masked completely if the flow no longer has its field, or has one of another kind.
                 let masked = field?.kind.masked(json: member.value) ?? "•••"
                 return (member.name, reveals ? field?.kind.revealed(json: member.value) ?? member.value.plain : masked)
             }
