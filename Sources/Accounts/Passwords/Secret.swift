@@ -77,7 +77,7 @@ package struct GrowingSecret: ~Copyable {
 // Safe because the bytes are written only in `init`.
 extension Secret: @unchecked Sendable {}
 
-/// A reference to a secret, for values that can be copied, such as an answer. The secret is wiped when the last
+/// A reference to a secret, for values that can be copied, such as a ``FieldAnswer``. The secret is wiped when the last
 /// reference is released.
 package final class SharedSecret: Sendable {
     package let secret: Secret

@@ -87,9 +87,9 @@ extension CommitPlan {
     }
 
     /// The methods of the new session, and whether the person has proved two factors. In a sign-up, the methods are the
-    /// password and the app that the draft has set up, or the mailed code if there is neither. In a recovery, the only
-    /// method is the mailed code: ``sessionStatements`` adds a proved second factor. A change of the address starts no
-    /// session.
+    /// password and the app that the draft has set up, or the mailed code if there is neither, but an address. In a
+    /// recovery, the only method is the mailed code: ``sessionStatements`` adds a proved second factor. A change of the
+    /// address starts no session.
     private var provedMethods: (methods: SignInMethods, hasTwoFactors: Bool) {
         switch signups.flow.purpose {
         case .signup: (SignInMethods(words: factors.isEmpty && email != nil ? ["otp"] : factors), factors.count > 1)

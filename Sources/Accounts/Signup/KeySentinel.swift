@@ -13,8 +13,8 @@ package enum KeyMismatch: Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The sentinel is an encrypted row of the database that shows whether a key ring fits. The first server that starts
-/// inserts it, and the rotation of keys encrypts it again.
+/// The sentinel is an encrypted row of the database that shows whether a key ring fits. The first server whose
+/// keys fit inserts it at its start, and the rotation of keys encrypts it again.
 extension KeyRing {
     /// Returns nil if the key ring decrypts the sentinel of the database. If there is no sentinel, first tries to
     /// decrypt one open draft, if there is any. Inserts the sentinel unless that fails: a server with wrong keys must
@@ -52,7 +52,7 @@ extension KeyRing {
         return opensSentinel(sealed) ? nil : mismatch(of: sealed)
     }
 
-    /// Whether the database has no sentinel yet. Then the keys of the first server that starts become the right keys.
+    /// Whether the database has no sentinel yet. The first server whose keys fit inserts it.
     package func isFirst(in database: Database) async throws(DatabaseError) -> Bool {
         try await database.read(Self.selectSentinel).isEmpty
     }
