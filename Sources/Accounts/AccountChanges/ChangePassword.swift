@@ -50,7 +50,7 @@ extension Sessions {
         }
     }
 
-    /// Returns the password field of the flow, and the new password in its canonical form. Throws `refused` with all
+    /// Returns the password field of the flow, and the new password in its canonical form. Throws `refused` with the
     /// refusals of the answers, and `noSuchFactor` if the flow has no password.
     private func checked(
         _ answers: Answers,

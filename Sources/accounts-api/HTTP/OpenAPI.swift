@@ -245,8 +245,8 @@ struct OpenAPI {
 }
 
 extension Step {
-    /// False for an act that never has an effect on the step: a resend without a mailed code, and the confirmation that
-    /// recovery codes are saved without an authenticator app.
+    /// Whether the act can have an effect on the step. False for a resend on a step without a mailed code, and for the
+    /// confirmation of saved recovery codes on a step without an authenticator app.
     fileprivate func supports(_ act: Operation.Act) -> Bool {
         switch act {
         case .resend: fields.contains { $0.kind.provedField != nil }

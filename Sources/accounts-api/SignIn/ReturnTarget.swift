@@ -117,8 +117,9 @@ extension FormPage {
 }
 
 extension ReturnTarget {
-    /// Returns the address of the page with this path: with the target if it is a page of the sign-in, the sign-up or
-    /// the recovery, and otherwise the path alone.
+    /// Returns the link to the page with this path. The link passes the target on if the page belongs to the sign-in,
+    /// the sign-up or the recovery. With an authorization request, the link to a sign-up or a recovery leads to
+    /// ``AuthorizePages``, which goes on to that page.
     func link(to path: String) -> String {
         guard let url else { return path }
         if path.hasPrefix("/sign-in") { return carried(by: path) }

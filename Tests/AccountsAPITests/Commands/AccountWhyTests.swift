@@ -217,7 +217,7 @@ struct AccountWhyTests {
             #expect(try await codes() == ["mail_dead!"])
             let text = try await why()
             #expect(
-                text.hasPrefix("1 mail about the account or a sign-up with its address was given up, the last one ")
+                text.hasPrefix("1 mail for the account, or for a sign-up or recovery with its address, was given up, ")
             )
             #expect(text.contains("550 5.1.1 user unknown"))
         }

@@ -86,7 +86,7 @@ extension SignInDiagnosis {
                 + time(to: since)
                 + "\(lastError.map { ": \($0.printable)" } ?? ""). \"outbox retry\" sends one now."
         case .mailDead(let count, let at, let lastError):
-            "\(counted(count, "mail")) about the account or a sign-up with its address \(count == 1 ? "was" : "were") given up, "
+            "\(counted(count, "mail")) for the account, or for a sign-up or recovery with its address, \(count == 1 ? "was" : "were") given up, "
                 + "the last one \(past(at)): \(lastError.printable). Nothing sends a dead mail again: the person needs a new one."
         case .signedIn(let sessions, let lastUsedAt):
             "The account has \(counted(sessions, "session")), last used \(past(lastUsedAt)): the person is "
