@@ -55,9 +55,9 @@ extension Operator {
             ), erased AS (
                 SELECT \(Funnel.ended(in: "unused")) AS steps FROM erase_account(\(id)) AS existed WHERE existed
             ), \(audited(.eraseAccount, over: "erased", of: "\(id)"))
-            SELECT steps FROM erased
+            SELECT steps FROM erased WHERE \(Signups.setFlag("changed", "true")) = 'true'
             """
-        let eraseTickets = address.map { [signups.eraseTickets(of: $0)] } ?? []
+        let eraseTickets = address.map { [signups.eraseTickets(of: $0, when: Signups.flag("changed"))] } ?? []
         let row = try await database.transaction([erase] + eraseTickets)[0].first
         guard let row else { return false }
         try signups.funnel.ended(row.decode(String.self), as: .removed)

@@ -51,9 +51,10 @@ struct BrandFile: Sendable {
                 guard let found = rest.firstRange(of: end) else { return false }
                 text = rest[found.upperBound...].drop(while: \.isWhitespace)
             }
-            guard text.hasPrefix("<svg"), let next = text.dropFirst(4).first, next.isWhitespace || "/>".contains(next),
-                let tag = text.firstRange(of: ">")
-            else { return false }
+            let name = text.dropFirst().prefix { !$0.isWhitespace && !"/>".contains($0) }
+            guard text.first == "<", name == "svg" || name.hasSuffix(":svg"), let tag = text.firstRange(of: ">") else {
+                return false
+            }
             let namespace = "http://www.w3.org/2000/svg"
             return text[..<tag.upperBound].contains(namespace) || declarations.contains(namespace)
         }

@@ -21,9 +21,12 @@ struct Healthcheck: AsyncParsableCommand {
         let source = SettingSource([\.listen: listen, \.metricsListen: metricsListen])
         let found: Address? = live ? try source.read(\.metricsListen) : try source.read(\.listen)
         guard let address = found else { throw ValidationError("METRICS_LISTEN is off, but --live needs it") }
-        let host = ["0.0.0.0": "127.0.0.1", "::": "::1"][address.host] ?? address.host
-        let shown = "\(host.contains(":") ? "[\(host)]" : host):\(address.port)"
-        guard let answer = Self.sendRequest(live ? "live" : "ready", host, port: "\(address.port)") else {
+        // A server on all addresses of IPv6 usually also takes IPv4, and a container may have no address of IPv6.
+        let hosts = ["0.0.0.0": ["127.0.0.1"], "::": ["::1", "127.0.0.1"]][address.host] ?? [address.host]
+        let shown = hosts.map { "\($0.contains(":") ? "[\($0)]" : $0):\(address.port)" }.joined(separator: " or ")
+        let check = live ? "live" : "ready"
+        let answers = hosts.lazy.compactMap { Self.sendRequest(check, $0, port: "\(address.port)") }
+        guard let answer = answers.first else {
             printError(
                 """
                 no answer from \(shown): check that the server runs and has the same \
@@ -33,7 +36,7 @@ struct Healthcheck: AsyncParsableCommand {
             throw ExitCode(1)
         }
         guard answer.hasPrefix("HTTP/1.1 200 ") else {
-            printError("the server at \(shown) is not \(live ? "live" : "ready"): see its log")
+            printError("the server at \(shown) is not \(check): see its log")
             throw ExitCode(1)
         }
     }

@@ -134,6 +134,7 @@ struct BrandReaderTests {
             """, true
         ),
         ("<!DOCTYPE svg><svg\nxmlns='http://www.w3.org/2000/svg'></svg>", true),
+        (#"<svg:svg xmlns:svg="http://www.w3.org/2000/svg"/>"#, true),
         (#"<svgfoo xmlns="http://www.w3.org/2000/svg"/>"#, false), ("<!DOCTYPE svg [<svg", false),
         ("<svg></svg>", false), ("<html xmlns=\"http://www.w3.org/2000/svg\"></html>", false), ("<!-- <svg", false),
         ("<svg", false),

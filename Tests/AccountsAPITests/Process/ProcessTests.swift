@@ -96,6 +96,8 @@ struct ProcessTests {
         // On a busy machine, the server may need longer for its answer than the command waits.
         for check in [
             ["--live", "--metrics-listen", "127.0.0.1:\(port)"], ["--listen", "127.0.0.1:\(server.port)"],
+            // This server has no address of IPv6.
+            ["--listen", "[::]:\(server.port)"],
         ] {
             let run = try await untilServed({ (run: CommandRun) in run.status != 0 }) {
                 try await CommandRun.of(["healthcheck"] + check, settings: [:])
@@ -105,7 +107,7 @@ struct ProcessTests {
         #expect(await server.end(by: SIGTERM) == 0)
         let gone = try await CommandRun.of("healthcheck", "--live", "--metrics-listen", "127.0.0.1:\(port)")
         #expect(gone.status == 1 && gone.errorOutput.contains("has the same METRICS_LISTEN"))
-        for (listen, asked) in [("[::]", "[::1]"), ("0.0.0.0", "127.0.0.1")] {
+        for (listen, asked) in [("[::]", "[::1]:1 or 127.0.0.1"), ("0.0.0.0", "127.0.0.1")] {
             let gone = try await CommandRun.of("healthcheck", "--listen", "\(listen):1")
             #expect(gone.status == 1 && gone.errorOutput.hasPrefix("no answer from \(asked):1: "))
         }
