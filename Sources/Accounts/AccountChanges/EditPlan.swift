@@ -19,8 +19,8 @@ package struct EditPlan {
     var renaming: Renaming?
     /// The rate limits that the change consumes. If one of them is exceeded, the edit changes nothing.
     var limits: [Charge] = []
-    /// The notices that are mailed to the address of the account if the change takes effect, unless the account has no
-    /// address or got too many of them, or ``Renaming/isDone`` is true.
+    /// The notices that are mailed to the address of the account if the change takes effect. None is mailed if the
+    /// account has no address or has received too many notices, or if ``Renaming/isDone`` is true.
     var notices: [AccountNotice] = []
     /// The statements that run in this order after the account is locked. Each must do nothing unless ``isMade`` is
     /// true.

@@ -135,7 +135,7 @@ extension Flow {
             let proved = step.fields.first { field in
                 !field.isIdentifier && fields.contains { $0.kind.provedField == field.name }
             }
-            let reason = proved.map { ": a code proves \"\($0.name)\", so the address stays as it is" } ?? ""
+            let reason = proved.map { ": a code proves \"\($0.name)\", so it cannot be changed" } ?? ""
             throw stepEntry.error("the step has no field that people can change\(reason)", at: "editable")
         }
         for (fieldEntry, field) in fieldEntries { try field.kind.check(fieldEntry, of: field, in: steps) }

@@ -6,7 +6,7 @@ package struct Control: Sendable {
     package var autocomplete: String?
     /// The attribute `inputmode`, which selects the keyboard that a phone shows; nil for the default of the browser.
     package var inputMode: String?
-    /// True if the value is not made of words, such as a membership number.
+    /// True if the value, such as a membership number, is not made of words.
     package var isCode = false
 }
 

@@ -5,8 +5,8 @@ package struct SignOutRequest: Hashable, Sendable {
     /// The registered `post_logout_redirect_uri`, with the `state` of the request, to which the browser goes
     /// afterwards; nil if the request has none.
     package let target: String?
-    /// The grant that the `id_token_hint` names; nil if the request has no hint, or the service cannot verify the hint
-    /// any more.
+    /// The grant that the `id_token_hint` names; nil if the request has no hint, or a hint that the service cannot
+    /// verify.
     let grant: ID<Grant>?
 }
 
@@ -15,8 +15,8 @@ extension Provider {
     /// service cannot verify the hint, only the application in the hint is used, like `client_id`
     /// (``IDTokenHint/isVerified``).
     ///
-    /// Throws `invalid_request` if the hint is not an ID token of this service for the `client_id`, or if the request has
-    /// a `post_logout_redirect_uri` but names no application for which that is registered.
+    /// Throws `invalid_request` if the hint is not an ID token of this service for the `client_id`, or if the request
+    /// has a `post_logout_redirect_uri` but names no application for which that is registered.
     package func signOutRequest(_ parameters: OAuthParameters) async throws(ProviderError) -> SignOutRequest {
         var (id, grant) = (parameters["client_id"], ID<Grant>?.none)
         if let hint = parameters["id_token_hint"] {

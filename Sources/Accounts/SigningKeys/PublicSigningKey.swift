@@ -54,7 +54,7 @@ struct PublicSigningKey: Sendable {
 
     private static func text(_ number: some Sequence<UInt8>) -> JSON { .string(Array(number).base64URL) }
 
-    /// Reads ``jwk``. Returns nil for anything else.
+    /// Reads a key from its ``jwk``. Returns nil for any other JSON.
     init?(_ jwk: JSON) {
         func number(_ name: String) -> [UInt8]? {
             (jwk[name]?.string).flatMap { [UInt8].fromBase64URL(Array($0.utf8)) }

@@ -17,12 +17,13 @@ struct Routes: Sendable {
     let shutdown: ShutdownSignal
     /// The reason why the keys of this server do not fit the database; nil if they do.
     let keyMismatch: KeyMismatch?
-    /// The applications; nil if the service has none. Then the paths for applications do not exist.
+    /// The applications; nil if the service has none. Without applications, the paths for them do not exist. The path
+    /// of the signing keys also exists for forward authentication.
     let applications: ApplicationRegistry?
     private let provider: Provider?
     private let signingKeys: SigningKeys
     let patience: Patience
-    /// The hosts and keys of forward authentication; nil if it is not configured. Then its paths do not exist.
+    /// The hosts and keys of forward authentication; nil if it is not configured. If nil, its paths do not exist.
     let forwardAuth: ForwardAuth?
     private let documents = Documents()
     /// Limits how many requests of each client are being answered at the same time.
@@ -227,8 +228,8 @@ extension Routes {
 
     var securityHeaders: SecurityHeaders { SecurityHeaders(publicURL: publicURL) }
 
-    /// Adds the operation with its checks to the router. Cheap checks run first, and all of them run before the draft
-    /// is looked up in the database.
+    /// Adds the operation with its checks to the router. Cheap checks run first. All checks run before the draft or the
+    /// session is looked up in the database.
     private func add(_ operation: Operation, to router: Router<RequestScope>) {
         let group = router.group()
         let site = sites.first { $0.purpose == operation.flow } ?? signup
@@ -250,7 +251,7 @@ extension Routes {
         switch operation.act.body {
         case .none, .parameters: break
         case .members where operation.act == .start:
-            // A page also sends the answers to the first step.
+            // The page that starts a draft shows the first step, so its form also sends the answers to that step.
             group.add(middleware: FirstStepLookup(step: site.firstStep))
             group.add(middleware: BodyReader(secretMembers: secretMembers, isRequired: false, takesFiles: true))
         case .members(_, let isRequired, let secretMembers):
@@ -309,9 +310,9 @@ extension Routes {
         }
     }
 
-    /// Answers all other methods at the path with 405. If GET and HEAD are among them, redirects a browser that sends
-    /// one of them to the nearest page above the path instead. A phone sends GET when it restores a tab that shows the
-    /// answer to a form.
+    /// Answers every method at the path that is not in `methods` with 405. If GET and HEAD are not in `methods`,
+    /// redirects a browser that sends one of them to the nearest page above the path instead. A phone sends GET when it
+    /// restores a tab that shows the answer to a form.
     ///
     /// - Parameter pagePaths: the paths of all pages.
     private func refuseOtherMethods(

@@ -58,8 +58,8 @@ extension ProblemKind {
             Explanation(
                 meaning: """
                     The request changes the address of the account or what protects the account, exports the \
-                    account, or erases it, and the person has not proved within the last ten minutes who they are. For \
-                    the commit of a change of the address, it is 80 minutes.
+                    account, or erases it, and the person has not proved within the last ten minutes who they are. The \
+                    commit of a change of the address needs a proof within the last 80 minutes.
                     """,
                 remedy: "Send `PUT /session/confirm` with the password or a second factor, then the same request again."
             )
@@ -139,8 +139,9 @@ extension ProblemKind {
         case .identifierTaken:
             Explanation(
                 meaning: """
-                    Another account has the same e-mail address or username. The service reports a taken address only \
-                    here, at the commit, after the person has proved the address. The rest of the sign-up is kept.
+                    Another account has the same e-mail address or username, or has left this address not long ago. \
+                    The service reports a taken address only here, at the commit, after the person has proved the \
+                    address. The rest of the sign-up is kept.
                     """,
                 remedy: """
                     Ask for another value of the field that `field` names, and commit again. A new e-mail address \
@@ -150,12 +151,14 @@ extension ProblemKind {
         case .draftExpired:
             Explanation(
                 meaning: """
-                    The sign-up of the token has ended. `reason` says why: `expired`, `cancelled`, `superseded` \
-                    (another sign-up that had verified the same address was committed; or what protects the \
-                    account of a recovery or a change of the address has changed, or the account was disabled or \
-                    erased), `continued-elsewhere` (it was moved to another device, or another sign-up that has \
-                    verified the same address has taken its username), or `account-erased` (it became an account, \
-                    which was deleted).
+                    The sign-up of the token has ended. `reason` says why: `expired`, `cancelled`, `superseded`, \
+                    `continued-elsewhere` (it was moved to another device, or another sign-up that has verified the \
+                    same address has taken its username), or `account-erased` (it became an account, which was \
+                    deleted). A sign-up is `superseded` when another sign-up that has verified the same address is \
+                    committed. A recovery or a change of the address is `superseded` if what protects the account \
+                    has changed, or if the account was disabled or erased. A change of the address is also \
+                    `superseded` if its session has ended or this client cannot confirm it, or if the address of the \
+                    account has changed meanwhile.
                     """,
                 remedy: """
                     Begin a new sign-up; `restart` says how. After `continued-elsewhere`, continue on the other \
@@ -228,7 +231,10 @@ extension ProblemKind {
             )
         case .busy:
             Explanation(
-                meaning: "The server has too many passwords or images to process, or is stopping. Nothing was changed.",
+                meaning: """
+                    The server has too many passwords or images to process, this client network uploads too many \
+                    images at once, or the server is stopping. Nothing was changed.
+                    """,
                 remedy: "Wait as many seconds as `Retry-After` says, and send the same request again."
             )
         case .unavailable:

@@ -41,8 +41,9 @@ struct AuthorizePages: Sendable {
         return Pages.seeOther("\(path)?\(query)")
     }
 
-    /// Continues an authorization request, for example after the person has signed in. If the query has `sign-up` or
-    /// `recover`, leads to a sign-up or a recovery for the request instead, unless the request or the flow forbids it.
+    /// Continues an authorization request, for example after the person has signed in. If the query has `sign-up`,
+    /// leads to a sign-up for it instead, unless the authorization request forbids sign-ups. If the query has
+    /// `recover`, leads to a recovery for it instead, unless the flow has no recovery.
     @Sendable func resume(_ request: Request, _ context: RequestScope) async throws -> Response {
         let query = request.uri.queryParameters
         guard let authorization = query["request"].flatMap({ provider.request(ticket: String($0)) }) else {
@@ -98,7 +99,8 @@ struct AuthorizePages: Sendable {
         let token = site.cookie.values(in: request.headers).first.flatMap { Token<Draft>($0) }
         let (path, ticket) = (site.purpose.path, authorization.ticket(provider.keys))
         guard try await site.signupRoutes.openDraft(of: token) != nil else {
-            // If the browser has a cookie, its draft is not open. With the cookie, the page would show that draft.
+            // If the browser has a cookie, its draft has ended or is committed. Deletes the cookie, because the page
+            // would otherwise be about that draft.
             return Pages.seeOther(
                 "\(path)?request=\(ticket)",
                 token == nil ? [:] : [.setCookie: site.cookie.clear.value]

@@ -55,7 +55,7 @@ struct EditableStepTests {
                 [
                     "name: a, title: A, editable: true, fields: [{name: office, kind: email, label: E}]",
                     "name: b, title: B, fields: [{name: code, kind: code, proves: office, label: C}]",
-                ], #": a code proves "office", so the address stays as it is"#
+                ], #": a code proves "office", so it cannot be changed"#
             ),
         ]
     )
