@@ -15,8 +15,8 @@ package struct ListedSession: Sendable {
 }
 
 extension ListedSession {
-    /// The condition that a row of `sessions` has not ended. An idle session with two factors has not ended: the person
-    /// can go on with it after confirming it with the password.
+    /// The condition that the session in a row of `sessions` has not ended. An idle session with two factors has not
+    /// ended: the person can go on with it after confirming it with the password.
     static let isListed: SQL = "now() < ends_at AND (now() < last_seen_at + idle_after OR assurance = 2)"
 
     /// Returns the statement whose rows ``all(in:_:)`` reads. It selects the sessions that have not ended, at most
@@ -59,8 +59,8 @@ extension ListedSession {
 }
 
 extension Sessions {
-    /// Signs out. Returns false if the token has no session, or the session was over already. Also ends an idle
-    /// session.
+    /// Signs out, also from an idle session. Returns false if the token has no session, or the session's lifetime was
+    /// over already.
     package func end(_ token: Token<AccountSession>) async throws(SignInError) -> Bool {
         try await converting(to: SignInError.database) { () throws(DatabaseError) in
             try await !database.write(

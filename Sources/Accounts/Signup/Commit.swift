@@ -56,7 +56,8 @@ extension Signups {
         var unknown: CommitPlan?
         return try await retryingInTurn(draft) { (draft) throws(CommitError) -> Commit? in
             if let id = draft.account {
-                // The account of a sign-up tells which attempt has made it.
+                // Each attempt to commit a sign-up uses another id for the account, so the id tells which attempt has
+                // taken effect.
                 if flow.purpose == .signup, let attempt = unknown, attempt.account == id {
                     count(commitOf: attempt.draft)
                     if attempt.session != nil { funnel.answered(Funnel.signIn, ofFlow: flow.id, after: 0) }
@@ -87,7 +88,8 @@ extension Signups {
                 // validated.
                 guard now.account == nil, now.revision == draft.revision else { return nil }
                 if let field = try await takenIdentifier(of: draft) { throw .identifierTaken(field) }
-                // A client can confirm only its own session. If the draft belongs to an earlier one, it cannot go on.
+                // A client can confirm only its own session. If the draft belongs to another session that needs a
+                // confirmation, the draft ends.
                 let isOwnSession = client?.replaced.map { $0.id == draft.values.subject?.session } ?? true
                 let needed = plan.accountConditions + (isOwnSession ? [] : [plan.confirmation].compactMap(\.self))
                 let hasEnded = try await converting(to: CommitError.database) { () throws(DatabaseError) in

@@ -48,9 +48,9 @@ extension ProblemKind {
         case .codeRequired:
             Explanation(
                 meaning: """
-                    Too many passwords or second factors were wrong: on devices that the account does not know, \
-                    taken together, or on this device if the account knows it. Or an operator has removed a lost \
-                    authenticator app. So this device needs a mailed code first.
+                    Too many passwords or second factors were wrong on this device. On devices that the account does \
+                    not know, wrong ones are counted together, by client network and in all. Or an operator has \
+                    removed a lost authenticator app. So this device needs a mailed code first.
                     """,
                 remedy: "Send `POST /session/code` with the same identifier, ask for the code, and try again after it."
             )
@@ -127,14 +127,17 @@ extension ProblemKind {
             Explanation(
                 meaning: """
                     The sign-up cannot be committed: a required step has no valid answer, or a step holds a value that \
-                    the flow does not accept any more.
+                    the flow does not accept any more or the server cannot read.
                     """,
                 remedy: "Show the step that `next` names. `missing` lists the required fields that have no valid value."
             )
         case .alreadyCommitted:
             Explanation(
                 meaning: "The sign-up has become an account. Its steps cannot be read or changed any more.",
-                remedy: "`GET /signup` has the account. `POST /signup` begins a new sign-up."
+                remedy: """
+                    `GET /signup` has the account; `GET /recovery` and `GET /email-change` do not. `POST /signup` \
+                    begins a new sign-up.
+                    """
             )
         case .identifierTaken:
             Explanation(

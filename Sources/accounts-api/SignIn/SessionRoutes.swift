@@ -264,7 +264,7 @@ extension Operation.Act {
 
     static let redeemSignInTicket = Self(
         "redeemSignInTicket",
-        "Exchanges the ticket in a mail with a code for another code",
+        "Exchanges the ticket in a mail for another mailed code",
         body: .members("RedeemSignInTicket"),
         problems: [.validationFailed, .rateLimited],
         needsKeys: true

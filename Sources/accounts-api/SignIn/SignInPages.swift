@@ -17,7 +17,7 @@ struct SignInPages: Sendable {
 
     // MARK: Signing in
 
-    /// The page for a person who is signed in, and wants to sign in with another account.
+    /// The page that asks for a sign-in even if the browser has a session, for example with another account.
     static let signInAnew = "/sign-in?anew"
 
     @Sendable func showSignIn(_ request: Request, _ context: RequestScope) async throws -> Response {
@@ -425,7 +425,7 @@ extension Operation {
         .init(.get, path, .page(name, query: query), responses: [.ok: .page], .signInPage(handle))
     }
 
-    /// The operation that receives the form of such a page.
+    /// The operation that receives the form of a page of the sign-in or the account.
     static func form(
         _ path: String,
         _ name: String,

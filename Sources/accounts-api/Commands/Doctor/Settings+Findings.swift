@@ -21,7 +21,7 @@ extension Settings {
         if self.trustedProxies.isEmpty {
             return .wrong(
                 "proxies",
-                "PUBLIC_URL is https, but TRUSTED_PROXIES is empty, so all clients share the limits of the proxy",
+                "PUBLIC_URL is https, but TRUSTED_PROXIES is empty, so the rate limits count all clients as one",
                 "set TRUSTED_PROXIES to the networks of the proxy that terminates TLS"
             )
         }
