@@ -23,9 +23,9 @@ package enum FlowPurpose: String, CaseIterable, Sendable {
     }
 
     /// The parts that this purpose adds to the subject by which rate limits count the mails to an address and the codes
-    /// entered for an address. So these are counted separately for each purpose. Otherwise a stranger could use up the
-    /// mails to an address in sign-ups, and so prevent the owner from recovering the account. The mails that tickets
-    /// (``Ticket``) cause are counted for all purposes together.
+    /// entered for an address. So each purpose has its own counts. Otherwise a stranger could use up the mails to an
+    /// address in sign-ups, and so prevent the owner from recovering the account. The mails that tickets (``Ticket``)
+    /// cause are counted for all purposes together.
     var limitSubject: [[UInt8]] { self == .signup ? [] : [Array(rawValue.utf8)] }
 }
 

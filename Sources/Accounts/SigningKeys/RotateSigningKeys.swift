@@ -69,9 +69,9 @@ extension Operator {
     /// Deletes all signing keys, and makes new live and next keys. For operators, if somebody else may have got a
     /// private key.
     ///
-    /// A server signs with the deleted keys and accepts their tokens until it has read the keys again. It reads them at
-    /// the first use after a minute, if the database is available. A client accepts tokens of the deleted keys, and
-    /// refuses those of the new keys, until it has read the JWK set again.
+    /// A server signs with the deleted keys and accepts their tokens until it has read the keys again. It reads them no
+    /// later than at the first use after a minute, if the database is available. A client accepts tokens of the deleted
+    /// keys, and refuses those of the new keys, until it has read the JWK set again.
     package func revokeSigningKeys() async throws(DatabaseError) {
         let store = SigningKeyStore(database: database, keys: signups.keys)
         let live = await PrivateSigningKey.make(SigningAlgorithm.allCases)

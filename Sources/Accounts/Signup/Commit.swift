@@ -16,7 +16,7 @@ package enum CommitError: Error {
     /// session of the commit has ended or has another token, the commit is more than ten minutes ago, or the caller
     /// names no client.
     case finished
-    /// The draft kept changing, or too many requests wait for it.
+    /// The draft kept changing, too many requests waited for it, or the deadline passed before the turn of this one.
     case contended
     case database(DatabaseError)
 }

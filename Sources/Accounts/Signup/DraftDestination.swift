@@ -1,6 +1,6 @@
 /// The application or page to which a person goes after the commit of a draft. The draft stores the destination, so it
-/// is also known on another device. There, the person cannot go on with the request of an application, and goes to its
-/// `initiate_login_uri`, if it has one.
+/// is also known on another device. On another device, the person cannot go on with the request of an application, and
+/// goes to the application's `initiate_login_uri` instead, if it has one.
 package enum DraftDestination: Sendable {
     /// The application that has sent the request.
     case application(AuthorizationRequest)

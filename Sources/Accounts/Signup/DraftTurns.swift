@@ -9,7 +9,8 @@ final class DraftTurns: Sendable {
         case cancelled
     }
 
-    /// A request that waits for its turn. It is resumed with nil when it has its turn, and with a refusal otherwise.
+    /// A request that waits for its turn. Its caller is resumed with nil when it has its turn, and with a refusal if it
+    /// gets none.
     private struct Waiter {
         let number: Int
         let caller: CheckedContinuation<Refusal?, Never>
@@ -54,7 +55,7 @@ final class DraftTurns: Sendable {
 
     /// Waits until the request may act on the draft. Unless this throws, the caller must call ``end(_:)``.
     ///
-    /// - Returns: whether the request had to wait for others.
+    /// - Returns: whether another request was acting on the draft at the time of the call.
     func begin(_ draft: ID<Draft>) async throws(Refusal) -> Bool {
         let number = state.withLock { state -> Int? in
             guard state.waiters[draft] != nil else {

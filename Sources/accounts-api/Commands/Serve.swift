@@ -51,7 +51,7 @@ struct Serve: AsyncParsableCommand {
         let dumpError = MemoryDumps.forbid()
         let settings = try Settings(flags.source)
         try await settings.awaitPorts()
-        // Writing to a closed connection then returns an error instead of killing the server.
+        // So that writing to a closed connection returns an error instead of killing the server.
         signal(SIGPIPE, SIG_IGN)
         // If the parent process has set SIGCHLD to ignored, the exit status of image processes would be lost.
         signal(SIGCHLD, SIG_DFL)

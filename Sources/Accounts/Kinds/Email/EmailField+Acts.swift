@@ -16,7 +16,7 @@ extension EmailField {
     /// If the address changes, withdraws the proof of the previous address and mails a code to the new one. If the
     /// address stays the same, mails another code only if it is not proved and its latest code can no longer be used.
     /// In both cases, if the latest code was mailed to this address, mails another one only after
-    /// ``CodeField/resendAfter``. Mails no code if the flow has no code field for the address.
+    /// ``CodeField/resendAfter``. Mails no code if the answer has no address, or if the flow has no code field for it.
     ///
     /// Refuses an address that needs another code if the draft gets no further code, or if it is the present address of
     /// the account whose address the draft changes.

@@ -2,8 +2,8 @@ internal import Crypto
 internal import Foundation
 
 /// A secret in the link of a mail with a code. The reader of the mail can exchange it once for another code to the same
-/// address, outside the rate limits of the address. A ticket proves nothing: the new code is mailed to the address, and
-/// the person must enter it.
+/// address, outside the rate limits of the address that strangers can use up. A ticket proves nothing: the new code is
+/// mailed to the address, and the person must enter it.
 ///
 /// A ticket is an id followed by 136 random bits, as 44 characters of base64url. The service finds the row of a ticket
 /// by its id. The row does not contain the random bits, but only the SHA-256 of the whole ticket.
