@@ -17,7 +17,7 @@ package enum ImageWorker {
     /// uses no processor time. A request waits at most eight seconds for its image, so a higher maximum would only keep
     /// other images waiting.
     package static let maximumWallSeconds = 10
-    /// The option of the process that replaces ``maximumWallSeconds``.
+    /// The command-line option that overrides ``maximumWallSeconds``.
     package static let wallSecondsOption = "wall-seconds"
     /// The maximum memory in bytes. An image has at most 40 million pixels. A PNG or WebP needs four bytes for each of
     /// them (160 MB), a progressive JPEG needs six (240 MB) besides the scaled picture (40 MB). The rest is a reserve.

@@ -1,6 +1,7 @@
 internal import Yams
 
-/// Reads a file of texts, and collects its mistakes.
+/// Reads a texts file, with which a service adds languages or replaces texts (docs/texts.md), and collects its
+/// mistakes.
 struct TextsReader {
     private let file: String
     /// The languages whose texts the file may replace. For any other language, the file must have a `name`.
@@ -37,8 +38,8 @@ struct TextsReader {
         return mistakes.isEmpty ? languages : nil
     }
 
-    /// Whether the text is a tag (RFC 5646 §2.1) of a language of two or three letters and, optionally, a script, a
-    /// region, and variants. Upper and lower case must be as RFC 5646 recommends, because
+    /// Whether the text is a tag (RFC 5646 §2.1) of at most 35 bytes: a language of two or three letters and,
+    /// optionally, a script, a region, and variants. Upper and lower case must be as RFC 5646 recommends, because
     /// stored tags are compared exactly.
     private static func isTag(_ tag: String) -> Bool {
         tag.utf8.count <= 35
@@ -126,7 +127,8 @@ struct TextsReader {
             texts.texts[path] = template(node, path, rule, plurals, at: key)
             return
         }
-        // A single text in place of a mapping counts as a mapping with only the entry `other`, which is for all cases.
+        // A single text in place of a mapping counts as a mapping with only the entry `other`, which is for all cases
+        // without a text of their own.
         if node.scalar != nil, let rule = TextRule.all["\(path).other"] {
             texts.texts["\(path).other"] = template(node, path, rule, plurals, at: key)
             return

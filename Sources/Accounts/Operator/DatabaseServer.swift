@@ -9,8 +9,8 @@ package struct DatabaseServer: Sendable {
     package let now: Date
     /// The size of the database in bytes.
     package let size: Int
-    /// The data directory. Nil if the two ends of the connection have different addresses, as they have if PostgreSQL
-    /// runs on another machine, or if the role has no privilege to read this setting.
+    /// The data directory. Nil if the role has no privilege to read this setting, or if the two ends of the connection
+    /// have different addresses, for example because PostgreSQL runs on another machine.
     package let localFolder: String?
 }
 

@@ -219,8 +219,8 @@ package struct Reaper: Sendable {
             "outbox",
             "finished_at < now() - CASE state WHEN 'dead' THEN interval '30 days' ELSE interval '1 day' END"
         ),
-        // Other committed drafts are dropped with the partition of their day. `drafts_other` is never dropped. It has
-        // the drafts whose id comes from a wrong clock, or whose day had no partition.
+        // `drafts_other` is never dropped. It has the drafts whose id comes from a wrong clock, or whose day had no
+        // partition. All other committed drafts are dropped with the partition of their day.
         ("drafts_other", "account_id IS NOT NULL AND ends_at < now() - interval '1 day'"),
     ]
 

@@ -2,15 +2,15 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// The request of a browser, as a proxy describes it when it asks who the person is.
+/// The request of a browser, as a proxy describes it when the proxy asks this service who the person is.
 struct ForwardedRequest {
-    /// The host of the request in lower case, with its port if the proxy has sent one.
+    /// The host of the request in lower case, with its port if the proxy has sent one. Empty if Envoy has sent no host.
     let host: String
     /// The path and the query of the request.
     let target: String
     /// Whether the proxy is nginx, which does not accept a redirect as the answer.
     let isFromNginx: Bool
-    /// Whether the browser loads a page, so that the person can be sent to another one.
+    /// Whether the browser loads a whole page, and not a part of one. Only then can a redirect show another page.
     let isNavigation: Bool
     /// The cookies of the request, each as `name=value`.
     let cookies: [String]

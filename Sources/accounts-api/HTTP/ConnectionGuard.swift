@@ -3,10 +3,11 @@ import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
-/// Watches one connection. Closes it if the client has too many connections, if a request takes too long to arrive, if
-/// the client takes too long to read an answer, and after the answer to the last request. Refuses requests without a
-/// valid `Host` (see `hasValidHost`), and with a transfer coding other than `chunked`. The HTTP server itself answers
-/// some requests before they reach the router; this handler replaces those answers by problems.
+/// Watches one connection. Closes it if the client has too many connections, if a request takes too long to arrive, and
+/// if the client takes too long to read an answer. Also closes it after the answer to its last request, and after an
+/// answer during the shutdown. Refuses requests without a valid `Host` (see `hasValidHost`), and requests with a
+/// transfer coding other than `chunked`. The HTTP server itself answers some requests before they reach the router;
+/// this handler replaces those answers by problems.
 ///
 /// It is the first handler after the HTTP parser, because later handlers see neither the HTTP version of a request nor
 /// each of several `Host` fields.
@@ -148,8 +149,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
         context.fireErrorCaught(error)
     }
 
-    /// While the client does not read what was written, the channel is not writable, and the next answer waits. The
-    /// deadline of the next header does not run while an answer waits, so this starts another one.
+    /// If the client reads too slowly, the channel stops being writable, and the rest of the answer waits. The deadline
+    /// of the next header does not run while an answer waits, so this starts the deadline of the answer.
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         answerDeadline?.cancel()
         let channel = context.channel

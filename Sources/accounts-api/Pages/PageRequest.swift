@@ -4,7 +4,7 @@ import Hummingbird
 
 /// The parts of the request that every page depends on.
 struct PageRequest: Sendable {
-    /// The request that is being answered; nil unless its client prefers a page to JSON.
+    /// The request that is being answered, if its client prefers a page to JSON; otherwise nil.
     @TaskLocal static var current: PageRequest?
 
     /// The path and query at which a browser gets the page again. For a POST, they are those of the page with the form,

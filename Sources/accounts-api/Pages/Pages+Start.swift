@@ -11,7 +11,7 @@ extension Pages {
     }
 
     /// The first page, with what the query of the request names: the authorization request of an application, the URL
-    /// to return to, and the address with which the form is filled in.
+    /// to return to, and the e-mail address with which the form is filled in.
     func first(_ request: Request, notice: Word?, after problem: Problem? = nil, in language: Language) -> Page {
         let ticket = request.uri.queryParameters["request"].map { String($0) }
         let hint = AddressHint(of: request, ticket.flatMap { provider?.request(ticket: $0) })
@@ -25,18 +25,19 @@ extension Pages {
         )
     }
 
-    /// The answers to the first step with the address; nil if the step asks for none, or the hint is not an address.
+    /// Answers to the first step that contain only the e-mail address; nil if the first page has no field for one, or
+    /// if the hint is not an e-mail address.
     private func filledIn(_ hint: AddressHint) -> Answers? {
         guard let field = firstStep?.fields.first(where: { $0.control.type == "email" }), EmailAddress(hint.text) != nil
         else { return nil }
         return Answers([.init(field.name, .json(.string(hint.text)))])
     }
 
-    /// The page for a browser without an open sign-up: the form of the first step, or a list of the steps if
-    /// ``firstStep`` is nil. Only sending the form starts a sign-up, so reading the page writes nothing.
+    /// The page for a browser without an open sign-up or recovery: the form of the first step, or a list of the steps
+    /// if ``firstStep`` is nil. Only sending the form starts a draft, so reading the page writes nothing.
     ///
     /// - Parameters:
-    ///   - problem: why there is no sign-up, or why it could not start.
+    ///   - problem: why there is no draft, or why it could not start; nil if the person has just opened the page.
     ///   - answers: what the form is filled in with.
     ///   - ticket: the encrypted authorization request (``AuthorizationRequest/ticket(_:)``); nil if no application has
     ///     sent the person here.
@@ -86,7 +87,7 @@ extension Pages {
         )
     }
 
-    /// The URL to which the form of the first step is sent. The query repeats the hidden members `request` and
+    /// The URL to which the form of the first step is sent. The query repeats the hidden fields `request` and
     /// `return_to`, because the service does not read the body of an upload that it refuses.
     private func action(for ticket: String?, returningTo returnURL: String?) -> String {
         let path = signups.flow.purpose.path

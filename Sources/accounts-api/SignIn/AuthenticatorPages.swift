@@ -81,8 +81,10 @@ struct AuthenticatorPages: Sendable {
         Pages.seeOther(target.carried(by: "/account/confirm?authenticator"))
     }
 
-    /// Runs a handler of the JSON API. Shows new recovery codes once, or redirects to the account if there are none. If
-    /// the person can solve a problem on the page of the authenticator app, shows this page, whichever form was sent.
+    /// Runs a handler of the JSON API. Shows the new recovery codes that it returns, or redirects to the account if it
+    /// returns none. If the person can solve a problem on the page of the authenticator app, shows this page, whichever
+    /// form was sent. Redirects to the confirmation if the session must be confirmed, and to the sign-in if the session
+    /// has ended and the person came from a page to return to.
     private func change(
         _ request: Request,
         _ context: RequestScope,

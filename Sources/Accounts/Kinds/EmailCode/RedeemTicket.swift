@@ -11,8 +11,8 @@ package enum RedeemError: Error {
 }
 
 /// Strangers who cause mails to an address can use up its rate limits. Each mail with a code for a sign-up, a recovery
-/// or a sign-in contains a ticket. Only the owner of the address can read the mail, and can exchange the ticket for a
-/// code that does not count against these limits.
+/// or a sign-in contains a ``Ticket``. Only the owner of the address can read the mail, and can exchange the ticket for
+/// a code that does not count against these limits.
 extension Signups {
     /// Exchanges the ticket for a new draft with the address of the ticket, and mails a code to that address. Neither
     /// the mail nor the guesses at the code count against the limits of the address that strangers can use up. Instead,

@@ -49,7 +49,8 @@ extension Signups {
         let row = try await database.read(
             "SELECT sealed FROM draft_photos WHERE id = \(id) AND draft = \(draft.id)"
         ).first
-        // The photo was replaced since the draft was read, or was encrypted with a key that is not in the key ring.
+        // The photo was replaced or deleted after the draft was read, or was encrypted with a key that is not in the
+        // key ring.
         guard let row, let jpeg = try? keys.open(row.decode([UInt8].self), for: .photo(id)) else { return nil }
         return Photo(jpeg: jpeg)
     }
@@ -85,7 +86,8 @@ extension Signups {
         [charge(.images, id)] + charges(.imagesFromNetwork, of: network)
     }
 
-    /// Counts the image against the rate limits before it is decoded, because a refused image takes time, too.
+    /// Counts the image against the rate limits before it is decoded, because decoding takes time even if the image is
+    /// refused.
     private func countImage(of draft: Draft) async throws(SubmitError) {
         let charges = imageCharges(of: draft.id.bytes)
         let exceeded = try await converting(to: SubmitError.database) { () throws(DatabaseError) in

@@ -7,8 +7,8 @@ extension DraftCommands {
             abstract: "Shows where people abandon the sign-up: entries, completions, time and refusals per step.",
             discussion: """
                 CONTINUED counts the sign-ups that completed or skipped the step. RATE is CONTINUED divided by \
-                ENTERED; the bar is CONTINUED divided by all started sign-ups. Servers write their counts every ten \
-                seconds.
+                ENTERED. The bar under SHARE OF STARTS is CONTINUED divided by all started sign-ups. Servers write \
+                their counts every ten seconds.
 
                 EXAMPLES
                   accounts-api drafts funnel
@@ -42,7 +42,7 @@ extension FunnelReport {
             [
                 .init(step.name), "\(step.entered)", "\(step.passed)",
                 .init(Self.percent(step.passed, of: step.entered)),
-                // Nobody starts where accounts are imported, but their first sign-ins count.
+                // If all accounts were imported, `started` is 0, but the first sign-ins are counted.
                 Self.barCell(started > 0 ? Double(step.passed) / Double(started) : 0),
                 .init(step.medianSeconds.map { span(of: $0) } ?? ""),
                 .init(step.abandoned > 0 ? "\(step.abandoned)" : "", .yellow),

@@ -2,13 +2,14 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// Determines the network of the client, and limits how many of its requests are being answered at the same time.
+/// Determines the network of the client, and limits how many requests from this network are being answered at the same
+/// time.
 ///
-/// The limit of connections is not enough: a client may close a connection before the answer, and the work for it goes
-/// on. In this way one client could fill the queue to the database. Requests without an address of a client, such as
-/// those that a trusted proxy sends by itself, are not counted. There is no limit on forward-authentication checks, in
-/// which a proxy asks whether the client of an application is signed in: a browser may load many parts of a page at
-/// once.
+/// The limit of connections is not enough: a client may close a connection before the answer, and the work for the
+/// answer goes on. In this way one client could fill the queue to the database. Requests without an address of a
+/// client, such as those that a trusted proxy sends by itself, are not counted. There is no limit on
+/// forward-authentication checks, in which a proxy asks whether the client of an application is signed in: a browser
+/// may load many parts of a page at once.
 struct ClientLimit: RouterMiddleware {
     let proxies: Proxies
     /// Nil for requests without a limit.

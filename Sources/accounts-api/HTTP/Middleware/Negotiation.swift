@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 
 /// Refuses a request whose `Accept` matches no representation of the route. If the route has no pages, a request that
-/// prefers a page but also accepts JSON gets JSON, also from ``ProblemMiddleware``.
+/// prefers a page but also accepts JSON gets JSON. If that request fails, its problem is JSON, too.
 struct Negotiation: RouterMiddleware {
     /// Whether a browser may get a page or a redirect instead of JSON.
     let hasPages: Bool
