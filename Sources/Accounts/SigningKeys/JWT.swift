@@ -25,9 +25,9 @@ struct JWT {
     private let payload: [UInt8]
     private let signature: [UInt8]
 
-    /// The maximum length of a token that the initializer reads. ``sign(_:type:by:)`` can write a longer ID token, if the
-    /// application gets long claims. The service reads an ID token only as `id_token_hint`, for which a URL has the same
-    /// maximum.
+    /// The maximum length of a token that the initializer reads. ``sign(_:type:by:)`` can write a longer ID token, if
+    /// the application gets long claims. The service reads an ID token only as `id_token_hint`, usually in a URL, and
+    /// refuses longer URLs.
     static let maximumBytes = 8192
 
     /// Reads the header, but verifies nothing. Returns nil unless the header has exactly the members that

@@ -20,8 +20,7 @@ package struct Values: Sendable {
     /// Steps that were answered, and then were cleared or lost a credential. A step that is also in ``answered`` was
     /// answered again.
     private var emptied: Set<StepName> = []
-    /// The digest of the flow under which every value was valid when it was last validated; nil if there is no such
-    /// flow.
+    /// The digest of the flow if, at the latest validation, every value was valid under that flow; otherwise nil.
     package var validFlow: String?
     /// The account that the draft will change; nil for a sign-up, and in a recovery until the person has proved an
     /// address of an account.

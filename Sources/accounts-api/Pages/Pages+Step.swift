@@ -10,7 +10,7 @@ extension Pages {
     ///   - problem: the problem that the person can solve on this page, such as refused answers; nil for none.
     ///   - answers: what the form is filled in with, such as the refused answers, but never passwords or codes; nil for
     ///     the stored values.
-    ///   - news: what has happened to the step.
+    ///   - news: a notice to show if there is no problem, such as that a new code was sent; nil for none.
     func step(
         _ shown: JSON,
         _ step: Step,

@@ -3,7 +3,8 @@ import HTTPTypes
 import Hummingbird
 
 /// The handlers of the endpoints that applications call: tokens, introspection, revocation, user info, pushed requests
-/// and metadata. Errors of OAuth have the form of RFC 6749 §5.2. Other errors, such as a rate limit, are problems.
+/// and metadata. Errors of OAuth have the form of RFC 6749 §5.2. Other errors, such as a rate limit, are problems
+/// (RFC 9457).
 struct ProviderRoutes: Sendable {
     let provider: Provider
 

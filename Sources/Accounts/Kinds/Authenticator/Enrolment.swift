@@ -52,8 +52,8 @@ extension Signups {
     /// Returns the data to set up the authenticator app of the step; nil if the step asks for none, or if the draft
     /// already has an app.
     ///
-    /// Writes nothing: the secret is derived from the draft and the number of its earlier secrets, and is stored only
-    /// after a correct code has confirmed it.
+    /// Writes nothing: the secret is derived from the draft and the number of earlier secrets of the draft, and is
+    /// stored only after a correct code has confirmed it.
     package func enrolment(at step: Step, of draft: Draft) async throws(DatabaseError) -> Enrolment? {
         guard let field = step.fields.first(where: { $0.kind is TOTPField }),
             !(draft.values[field.name] is Authenticator)

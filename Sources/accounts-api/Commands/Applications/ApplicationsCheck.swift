@@ -6,8 +6,9 @@ extension ApplicationCommands {
         static let configuration = CommandConfiguration(
             abstract: "Validates an applications file as the server does; exits with 1 if it is invalid.",
             discussion: """
-                Prints all mistakes, and reads the files with secrets. Without FILE it validates APPLICATIONS_FILE. \
-                The claims are checked against the flow, and PUBLIC_URL decides whether http://localhost is permitted.
+                Prints all mistakes. Also reads the files that contain the secrets of the applications. Without FILE \
+                it validates APPLICATIONS_FILE. The claims are checked against the flow, and PUBLIC_URL decides \
+                whether http://localhost is permitted.
 
                 EXAMPLE
                   accounts-api applications check applications.yaml

@@ -1,7 +1,7 @@
 import Accounts
 import Hummingbird
 
-/// Finds the step in the path.
+/// Finds the step that the path names.
 struct StepLookup: RouterMiddleware {
     let steps: [Step]
 
