@@ -1,5 +1,6 @@
-/// The field of a recovery that asks for a code of the account's authenticator app, or for a recovery code. It is
-/// omitted unless the draft has proved an address whose account has an app. No flow file can have a field of this kind.
+/// The field of a recovery that asks for a code of the account's authenticator app, or for a recovery code. The person
+/// sees it only after the draft has proved an address whose account has an app (``isOmitted(_:in:)``). No flow file can
+/// have a field of this kind.
 package struct SecondFactorField: FieldKind {
     package typealias Value = GivenFactor
     package typealias Input = SecondFactor
@@ -108,7 +109,8 @@ extension SecondFactorField {
         let signups = submission.signups
         if let address = signups.identifyingAddress(in: submission.change.values) {
             submission.change.values.subject = try await signups.subject(at: address)
-            // A password that was long enough beside the app of another account may be too short for this one.
+            // A password that was long enough with the app of another account may be too short if this account has no
+            // app.
             submission.change.values.validFlow = nil
         }
         return []

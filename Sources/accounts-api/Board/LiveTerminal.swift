@@ -48,8 +48,8 @@ final class LiveTerminal: Sendable {
                 var buffer = [UInt8](repeating: 0, count: 256)
                 while true {
                     var keyboard = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-                    // An escape is either the Escape key or the start of a sequence. It is the key if no byte follows
-                    // within 50 ms.
+                    // The byte ESC is either the Escape key or the start of a sequence. It is the key if no byte
+                    // follows within 50 ms.
                     if reader.isPending, poll(&keyboard, 1, 50) == 0, let key = reader.flush() { keys.yield(key) }
                     let count = read(STDIN_FILENO, &buffer, buffer.count)
                     if count < 0, errno == EINTR { continue }

@@ -20,8 +20,8 @@ struct Page {
     /// are those of the page that contained the form.
     var address: String?
     /// The URLs outside this service to which the answer to a form of the page may redirect. Some browsers apply the
-    /// directive `form-action` of the Content-Security-Policy to redirects, too. So it contains the origins of these
-    /// URLs, or the schemes of apps.
+    /// directive `form-action` of the Content-Security-Policy to redirects, too. So this directive contains the origins
+    /// of these URLs, or the schemes of apps.
     var formTargets: [String] = []
 
     /// Whether the page shows something that the person cannot see again, such as a new recovery code.

@@ -3,10 +3,12 @@ import Accounts
 extension Answer {
     /// Adds the member `continue`: where the person goes next, if that is not the account. It is
     /// `{"application", "name", "href"}` if an application has sent the person, `{"name", "href"}` for a page behind a
-    /// proxy, and otherwise `{"href"}` with the URL in `AFTER_SIGNUP_URL`.
+    /// proxy, and otherwise, after a sign-up, `{"href"}` with the URL in `AFTER_SIGNUP_URL`.
     ///
     /// The `href` of an application continues its authorization request. If the draft has moved to another device since
-    /// the request, or if a recovery starts no session, it is the `initiate_login_uri` of the application instead.
+    /// the request, or if a recovery starts no session, `href` is the `initiate_login_uri` of the application instead.
+    /// If the application has no such URI, or is no longer in the applications file, the member is as if no application
+    /// had sent the person.
     ///
     /// - Parameter session: the session that the commit has started; nil if it has started none.
     mutating func addContinuation(

@@ -50,7 +50,7 @@ extension ImageField {
         let photo = try await converting(to: CommitError.database) { () throws(DatabaseError) in
             try await signups.photo(in: field, of: draft)
         }
-        // The photo was replaced since the draft was read, or cannot be decrypted.
+        // The photo was replaced or deleted after the draft was read, or cannot be decrypted.
         guard let photo else {
             plan.unreadableField = plan.unreadableField ?? field.name
             return

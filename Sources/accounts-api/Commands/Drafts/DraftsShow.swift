@@ -7,8 +7,8 @@ extension DraftCommands {
             abstract: "Shows one draft with masked values, and what has happened to it.",
             discussion: """
                 --reveal shows values unmasked, except secrets, and writes an audit record. A search for an address \
-                or a username writes audit records, too. Without ACCOUNTS_KEYS, the values are shown as sealed, and \
-                only an id finds the draft.
+                or a username writes audit records, too. Without ACCOUNTS_KEYS, "sealed" stands in place of the \
+                values, --reveal is refused, and only an id finds the draft.
 
                 EXAMPLE
                   accounts-api drafts show 01a1fdb2-1117-7906-a197-83af84022e4d
@@ -47,7 +47,7 @@ struct DraftReport {
     let draft: Draft
     /// Nil if the draft has ended since it was read.
     let history: DraftHistory?
-    /// Nil if the values are sealed.
+    /// Nil if the values are encrypted and the command has no key to decrypt them.
     let progress: SignupProgress?
     let flow: Flow
     let reveals: Bool
@@ -56,7 +56,7 @@ struct DraftReport {
         field.kind.summary(of: field, in: draft, reveals: reveals)
     }
 
-    /// The first step that is neither complete nor skipped, or `review`. If the values are sealed, it is the step at
+    /// The first step that is neither complete nor skipped, or `review`. If ``progress`` is nil, it is the next step at
     /// the time of the latest change.
     private var next: String { progress.map { $0.next?.name.rawValue ?? "review" } ?? draft.step }
 
@@ -93,7 +93,8 @@ struct DraftReport {
     }
 
     /// An empty line, and a table of the events of the draft in the order of time: its start and latest change, the
-    /// sending, entry and expiry of its codes, and its mails with their outcomes. Empty if there is no history.
+    /// sending of its codes, their entry or else their expiry, and its mails with their outcomes. Empty if there is no
+    /// history.
     private func timeline(within limit: Int?, inColours: Bool) -> String {
         guard let history else { return "" }
         var events = [(history.createdAt, "started"), (history.updatedAt, "last change")]

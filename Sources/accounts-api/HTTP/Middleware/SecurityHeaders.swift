@@ -3,8 +3,8 @@ import Hummingbird
 
 /// Adds the headers of every answer of the public listener: restrictions for browsers, and no caching by default.
 struct SecurityHeaders: RouterMiddleware {
-    /// The fields that every answer gets with the same values. ``ApplicationCORS`` replaces one of them in answers
-    /// that scripts of applications or of all sites may read.
+    /// The fields that every answer gets with the same values. ``ApplicationCORS`` replaces
+    /// `Cross-Origin-Resource-Policy` in answers that scripts of applications or of all sites may read.
     private let constant: [HTTPField]
 
     init(publicURL: String) {
