@@ -6,8 +6,8 @@ import NIOHTTP1
 /// Watches one connection. Closes it if the client has too many connections, if a request takes too long to arrive, and
 /// if the client takes too long to read an answer. Also closes it after the answer to its last request, and after an
 /// answer during the shutdown. Refuses requests without a valid `Host` (see `hasValidHost`), and requests with a
-/// transfer coding other than `chunked`. The HTTP server itself answers some requests before they reach the router;
-/// this handler replaces those answers by problems.
+/// transfer coding other than a single `chunked`. The HTTP server itself answers some requests before they reach the
+/// router; this handler replaces those answers by problems.
 ///
 /// It is the first handler after the HTTP parser, because later handlers see neither the HTTP version of a request nor
 /// each of several `Host` fields.

@@ -9,10 +9,10 @@ extension KeyCommands {
                 First append the new key to ACCOUNTS_KEYS of all servers, and restart the servers: now they can \
                 decrypt with it. Then move it to the front, and restart the servers again: now they encrypt with it. \
                 Then run this command. It prints which keys may be removed, and which must stay because passwords \
-                need them. Wait a day before you remove a key, because codes that were already sent and rate limits \
-                need it; if the key has not leaked, wait 30 days instead, because refresh tokens and the counts of \
-                failed sign-ins need the key for that long. Exits with 1 if data or passwords need a key that is not \
-                in ACCOUNTS_KEYS.
+                need them. Wait a day before you remove a key, because codes that were already sent, unfinished \
+                sign-ins and rate limits need it. If the key has not leaked, wait 30 days instead, because refresh \
+                tokens and the counts of failed sign-ins need the key for that long. Exits with 1 if data or \
+                passwords need a key that is not in ACCOUNTS_KEYS.
 
                 EXAMPLE
                   ACCOUNTS_KEYS_FILE=keys accounts-api keys rotate
