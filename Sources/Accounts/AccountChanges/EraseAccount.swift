@@ -1,8 +1,8 @@
 extension Sessions {
-    /// Erases the account, what belongs to it, and the waiting mail about it (SQL function `erase_account`). Deletes
-    /// the tickets (``Ticket``) that were mailed to its address. Mails a notice to this address. Throws `limited` if
-    /// the address of the account changed less than a day ago, because the owner of the old address may want the
-    /// account back.
+    /// Erases the account, what belongs to it, and the waiting mail about it (SQL function `erase_account`). If the
+    /// account has an address, deletes the tickets (``Ticket``) that were mailed to it, and mails a notice to it.
+    /// Throws `limited` if the address of the account changed less than a day ago, because the owner of the old address
+    /// may want the account back.
     package func eraseAccount(of session: AccountSession, in language: Language) async throws(SignInError) {
         try requireConfirmation(of: session)
         let id = session.account.id

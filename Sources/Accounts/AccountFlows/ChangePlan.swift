@@ -50,7 +50,7 @@ extension CommitPlan {
         }
     }
 
-    /// The name of the template of the mail that tells the person of the commit.
+    /// The name of the template of the mail that tells the person about the commit.
     var noticeTemplate: String {
         switch signups.flow.purpose {
         case .signup: "account-created"

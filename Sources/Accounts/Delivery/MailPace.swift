@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// The durations of the latest deliveries. For an address that must get no mail, such as one without an account in a
-/// recovery, the outbox contains a withheld mail. In place of sending it, the sender waits for one of these durations,
-/// so that the arrival of the next mail does not reveal that a mail was withheld.
+/// The durations of the latest deliveries. If an address must get no mail, for example because a recovery names an
+/// address without an account, the outbox contains a withheld mail. In place of sending it, the sender waits for one
+/// of these durations, so that the arrival of the next mail does not reveal that a mail was withheld.
 final class MailPace: Sendable {
     /// The maximum number of deliveries that are remembered.
     static let memory = 64

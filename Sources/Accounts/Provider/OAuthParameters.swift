@@ -27,7 +27,8 @@ package struct OAuthParameters: Sendable {
         }.get()
     }
 
-    /// The value of the parameter; nil if the parameter is missing or empty, which means the same (RFC 6749 §3.1).
+    /// The value of a parameter other than `client_secret`; nil if the parameter is missing or empty, which means the
+    /// same (RFC 6749 §3.1).
     package subscript(name: String) -> String? {
         answers[FieldName(name)]?.json?.string.flatMap { $0.isEmpty ? nil : $0 }
     }

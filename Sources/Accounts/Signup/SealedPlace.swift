@@ -1,5 +1,5 @@
-/// Where an encrypted value belongs, such as a row of a table. A value that a v2 key has encrypted can be decrypted only
-/// for the same place. A value that a v1 key has encrypted is bound only to ``row``.
+/// Where an encrypted value belongs, such as a row of a table. A value that a v2 key (``KeyRing``) has encrypted can be
+/// decrypted only for the same place. A value that a v1 key has encrypted is bound only to ``row``.
 package struct SealedPlace: Sendable {
     /// The name of a table. For a value in a URL or a form, a name that no table has.
     let table: String
@@ -26,7 +26,7 @@ package struct SealedPlace: Sendable {
         SealedPlace(table: "authenticators", row: account.bytes)
     }
 
-    /// The place as bytes. A length precedes each part, so that two places never have the same bytes.
+    /// The place as bytes. A length precedes each part, so that different places have different bytes.
     var bytes: [UInt8] {
         ([Array(table.utf8), row] + columns).reduce(into: []) { bytes, part in
             bytes += withUnsafeBytes(of: UInt32(part.count).bigEndian, Array.init) + part

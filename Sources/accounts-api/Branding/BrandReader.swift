@@ -93,7 +93,7 @@ struct BrandReader {
             if Self.isLink(url) {
                 links.append((link, url))
             } else {
-                let form = "use a URL of the scheme https or mailto, without a user name"
+                let form = "use an https URL without a user name, or a mailto URL"
                 collect(urls.error("invalid URL \"\(url)\": \(form)", at: link.rawValue))
             }
         }
@@ -126,12 +126,12 @@ struct BrandReader {
 
     mutating func collect(_ mistake: YAMLFileError) { mistakes.append(mistake) }
 
-    /// Reads a text. Returns nil if the key is missing, or if its value is invalid; that mistake is collected.
+    /// Reads a text. Returns nil if the key is missing. Collects an invalid value as a mistake, and returns nil.
     mutating func text(_ key: String, in entry: inout YAMLEntry) -> String? {
         attempt { () throws(YAMLFileError) in try entry.optionalText(key) } ?? nil
     }
 
-    /// Reads a mapping. Returns nil if the key is missing, or if its value is invalid; that mistake is collected.
+    /// Reads a mapping. Returns nil if the key is missing. Collects an invalid value as a mistake, and returns nil.
     mutating func mapping(_ key: String, in entry: inout YAMLEntry) -> YAMLEntry? {
         attempt { () throws(YAMLFileError) in try entry.entry(key) } ?? nil
     }
@@ -145,7 +145,7 @@ struct BrandReader {
     }
 
     /// Reads the file whose path is the value of the key. A relative path starts at the folder of the brand file.
-    /// Returns nil if the key is missing, or if the file cannot be used; that mistake is collected.
+    /// Returns nil if the key is missing. Collects an unusable file as a mistake, and returns nil.
     mutating func brandFile(
         _ key: String,
         in entry: inout YAMLEntry,

@@ -1,8 +1,8 @@
 import Accounts
 import Foundation
 
-/// Drafts, steps, accounts and the flow as clients see them, in JSON. A new table column does not appear there by
-/// itself.
+/// Drafts, steps, accounts and the flow as clients see them, in JSON. Clients do not see a new column of a table until
+/// it is added here.
 struct Representations: Sendable {
     let signups: Signups
 
@@ -79,7 +79,7 @@ struct Representations: Sendable {
 
     /// One step whose values people can change in their account.
     ///
-    /// - Parameter draft: a draft with the values of the account, which is not stored.
+    /// - Parameter draft: a draft that is not stored, with the values of the account.
     func accountStep(_ step: Step, of draft: Draft) -> JSON {
         let description = description(in: draft.language)
         let fields = step.fields.map { field -> JSON in

@@ -28,9 +28,9 @@ struct FirstFormBody {
 }
 
 extension FlowSite {
-    /// Starts a draft, or continues the open one. If the request also has the answers to the first step, submits them
-    /// to the draft. The draft is started first, so that these answers pass the same limits and validation as those to
-    /// any step.
+    /// Starts a draft, or continues the open draft of the request's token. If the request also has the answers to the
+    /// first step, submits them to the draft. The draft is started first, so that these answers pass the same limits
+    /// and validation as those to any step.
     func startPage(
         _ request: Request,
         _ context: RequestScope,
@@ -109,8 +109,8 @@ extension FlowSite {
 
     /// Returns the first page again if the person can solve the problem there. Otherwise throws the problem.
     ///
-    /// - Parameter body: nil if the body was not read. The page then takes the destination from the query of the
-    ///   request.
+    /// - Parameter body: nil if the body could not be read or is invalid. The page then takes the destination from the
+    ///   query of the request.
     private func refused(
         _ error: any Error,
         _ body: FirstFormBody?,

@@ -205,8 +205,8 @@ struct SignupRoutes: Sendable {
 extension SignupRoutes {
     var operations: [Operation] {
         let start = operation(.post, "", .start, responses: [.created: .draft, .ok: .draft], .open(start))
-        // A change of the address needs a session, so ``EmailChangeRoutes`` starts it. It has no first page, which takes
-        // the other parameters of the query.
+        // A change of the address needs a session, so ``EmailChangeRoutes`` starts it. The other parameters of the
+        // query are for a first page, which this flow does not have.
         let isEmailChange = site.purpose == .emailChange
         return (isEmailChange ? [] : [start]) + [
             operation(
@@ -332,7 +332,7 @@ extension Operation.Act {
 
     static let check = Self(
         "check",
-        "Validates the fields in the body, and stores nothing",
+        "Validates the fields in the body without storing them",
         body: .someAnswers,
         problems: [.stepLocked, .alreadyCommitted, .rateLimited, .busy]
     )

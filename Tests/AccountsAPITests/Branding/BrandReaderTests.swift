@@ -69,7 +69,7 @@ struct BrandReaderTests {
                 "7: unknown key \"grey\"",
                 "9: \"muted\" on the built-in \"card\" has a contrast of 3.89 in dark mode; it needs at least 4.5",
                 "10: invalid radius \"33px\": use a length from 0px to 32px, or from 0rem to 2rem",
-                "12: invalid URL \"http://a.example/\": use a URL of the scheme https or mailto, without a user name",
+                "12: invalid URL \"http://a.example/\": use an https URL without a user name, or a mailto URL",
             ]
         )
     }

@@ -1,6 +1,6 @@
 extension Signups {
-    /// Statements that delete the codes for an address in all open drafts that have it as their identifier and have not
-    /// proved it, and the waiting mail with these codes, because the address has an account now. No code can then be
+    /// Statements for an address that now belongs to an account. They delete the codes for it in all open drafts that
+    /// have it as their identifier and have not proved it, and the waiting mail with these codes. No code can then be
     /// correct in these drafts, as in a sign-up with the address of an account.
     ///
     /// The clients of these drafts see no change, so a stranger who has submitted the address does not learn when its
