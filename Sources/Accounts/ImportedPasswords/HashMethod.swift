@@ -28,7 +28,7 @@ package struct ImportedHash: Sendable {
 
     static let methods: [any HashMethod.Type] = [CryptHash.self, PBKDF2Hash.self, ScryptHash.self, ForeignArgon2.self]
 
-    /// The maximum length of the text of a hash in bytes.
+    /// The maximum length in bytes of the text of a hash.
     private static let maximumLength = 512
 
     /// The maximum working memory of a method in bytes.

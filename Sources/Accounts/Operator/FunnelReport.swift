@@ -1,4 +1,5 @@
-/// The funnel of one version of a flow: the numbers of people who entered, completed and abandoned each step.
+/// The funnel of one version of a flow: for each step, how often people entered, completed or skipped it, how often a
+/// draft ended at it, and why answers were refused.
 package struct FunnelReport: Sendable {
     /// The flow with its version, such as `default@1`.
     package let flow: String
@@ -22,9 +23,9 @@ package struct FunnelReport: Sendable {
         /// of a minute and more were rounded when they were counted.
         package var medianSeconds: Int?
 
-        /// The number of sign-ups that completed or skipped the step.
+        /// The number of people who completed or skipped the step.
         package var passed: Int { completed + skipped }
-        /// The number of sign-ups that expired or were cancelled at the step.
+        /// The number of drafts that expired or were cancelled at the step.
         package var abandoned: Int { expired + cancelled }
     }
 }

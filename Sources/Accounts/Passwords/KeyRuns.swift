@@ -1,5 +1,6 @@
 /// Detects runs. The characters of a run follow each other in one direction on a line: the alphabet, the digits, or a
-/// row, a column or a zigzag of two rows of a QWERTY keyboard. A repetition of one key, except the space bar, is also a run.
+/// row, a column or a zigzag of two rows of a QWERTY keyboard. A repetition of one key, except the space bar, is also a
+/// run.
 enum KeyRuns {
     /// Whether the whole case-folded password consists of runs of at least three characters, such as `qwertyuiopasdfg`.
     ///

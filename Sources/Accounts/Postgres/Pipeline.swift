@@ -20,7 +20,7 @@ struct Pipeline: ~Copyable {
     enum Outcome {
         /// The rows of each statement, for each job.
         case committed([[Rows]])
-        /// The whole group was rolled back. `culprit` is the index of the job whose statement was refused; nil if the
+        /// All jobs were rolled back. `culprit` is the index of the job whose statement was refused; nil if the
         /// commit failed, for example because of a deferred constraint or a serialization failure.
         case undone(culprit: Int?, DatabaseError.Diagnosis)
     }
@@ -85,8 +85,8 @@ struct Pipeline: ~Copyable {
         guard PQstatus(connection.raw) == CONNECTION_OK else { throw lost }
     }
 
-    /// Runs the statements of all jobs in one transaction and one round trip. Throws only `outcomeUnknown`, for example
-    /// if the connection is lost meanwhile or PostgreSQL does not answer.
+    /// Runs the statements of all jobs (``Job``) in one transaction and one round trip. Throws only `outcomeUnknown`,
+    /// for example if the connection is lost meanwhile or PostgreSQL does not answer.
     ///
     /// - Parameter whenSlow: called once if the exchange takes longer than ``slowThreshold``.
     mutating func exchange(_ jobs: [[SQL]], whenSlow: @escaping () -> Void = {}) throws(DatabaseError) -> Outcome {

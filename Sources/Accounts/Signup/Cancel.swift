@@ -9,7 +9,7 @@ package enum CancelError: Error {
 extension Signups {
     /// Ends the draft immediately: deletes its row and what belongs to it, such as proofs and leases
     /// (``deleteBelongingsExceptCodes``). Mail with a code, and notices to owners of accounts, are still delivered.
-    /// Stores the hash of the token with the reason `cancelled`.
+    /// Stores the hash of the token in `endings` with the reason `cancelled`.
     ///
     /// - Parameter revision: the revision that the client requires, if any.
     package func cancel(_ draft: Draft, at revision: Int? = nil) async throws(CancelError) {

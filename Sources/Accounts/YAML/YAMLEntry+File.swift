@@ -28,7 +28,7 @@ extension YamlError {
         }
     }
 
-    /// The description of the error by libyaml, without an excerpt of the file.
+    /// libyaml's description of the error, without an excerpt of the file.
     fileprivate var problem: String {
         switch self {
         case .scanner(_, let problem, _, _), .parser(_, let problem, _, _), .composer(_, let problem, _, _),

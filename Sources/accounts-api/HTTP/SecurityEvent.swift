@@ -1,8 +1,8 @@
 import Accounts
 import Logging
 
-/// A refusal that may be a part of abuse. The log line of the refused request has pseudonyms of the client's network
-/// and of its site, which is the IPv4 address or the /48 of IPv6.
+/// A refusal that may be a part of abuse. The log line of the refused request has pseudonyms of the client's
+/// ``Network`` and of the ``Network/site`` to which this network belongs.
 struct SecurityEvent: Sendable {
     enum Kind: String, Sendable {
         /// The problem is `forbidden-origin`, `rate-limited`, `busy` or `unavailable`.

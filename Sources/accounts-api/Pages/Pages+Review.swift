@@ -26,8 +26,8 @@ extension Pages {
                 ]
             }
             // A step with a confirmed code gets no link: the person changes the address in another step, and then gets
-            // a new code. In a recovery, the step of an accepted second factor gets no link either, because that factor
-            // is used up.
+            // a new code. In a recovery, the step of an accepted second factor gets no link either, because its code is
+            // used up.
             let asksForCode = step.fields.allSatisfy { $0.kind.provedField != nil }
             let asksForGuess = asksForCode || isRecovery && step.fields.allSatisfy(\.kind.takesGuess)
             let isConfirmed = asksForGuess && summary["state"] == "complete"

@@ -2,8 +2,8 @@ import Accounts
 
 /// The schemas of the bodies about sessions and accounts.
 extension Schemas {
-    /// The member `continue`: the page to which the person goes after a sign-up or a recovery, if that is not the
-    /// account.
+    /// The member `continue`: the page to which the person goes after a sign-up or a recovery, unless it is the page of
+    /// the account.
     static let continuation = object(["href": string], optional: ["application": string, "name": string])
 
     static let sessions: [JSON.Member] = [

@@ -9,7 +9,7 @@ package struct Authenticator: StoredValue {
     let lastStep: Int
     let recoveryDigests: [[UInt8]]
     /// The recovery codes in plain text, until the person confirms on a page that they are saved. Empty if a client of
-    /// the API set up the app, because the response has shown them. The account stores only digests.
+    /// the API set up the app, because its response contained the codes. The account stores only digests.
     var unsavedCodes: [RecoveryCode] = []
 
     init(secret: [UInt8], lastStep: Int, recoveryCodes: [RecoveryCode]) {

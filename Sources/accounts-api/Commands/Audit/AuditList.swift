@@ -7,9 +7,9 @@ extension AuditCommands {
         static let configuration = CommandConfiguration(
             abstract: "Lists audit records, newest first.",
             discussion: """
-                OPERATOR is the name in --operator, or else the login name, and HOST is the name of the machine. The \
-                command reports both, and nothing verifies them. ROLE is the role that PostgreSQL has authenticated. \
-                --reason selects the records with this reason.
+                OPERATOR is the name in --operator, or else the login name. HOST is the name of the machine on which \
+                the recorded command ran. That command reported both names, and nothing verifies them. ROLE is the \
+                role that PostgreSQL has authenticated. --reason selects the records with this reason.
 
                 EXAMPLES
                   accounts-api audit list --since 30d
@@ -21,7 +21,7 @@ extension AuditCommands {
         @Option(help: "Only records of the operator with this name.") var by: String?
         @Option(help: "Only records of this act.") var act: Operator.Act?
         @Option(
-            help: "Only records about the draft, account, mail or event whose id begins with these digits, at least 6."
+            help: "Only records about the draft, account, mail or event whose id begins with these 6 or more digits."
         )
         var subject: IDPrefix<AuditRecord>?
         @Option(help: "Only records written within this time, such as 30d.") var since: DurationArgument?
