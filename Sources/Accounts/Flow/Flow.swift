@@ -1,7 +1,7 @@
 package import Foundation
 
-/// The steps of a sign-up, or of a change of an account, in their order, with their fields and rules; and the lifetimes
-/// of a draft.
+/// The steps of a sign-up, or of a change of an account, in their order, with their fields and rules. Also the
+/// lifetimes of a draft, the rules for signing in, and the rate limits.
 package struct Flow: Sendable {
     package let name: String
     package let version: Int

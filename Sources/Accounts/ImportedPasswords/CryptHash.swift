@@ -107,7 +107,8 @@ struct CryptHash: HashMethod {
 
     /// Throws if the cost of a yescrypt hash is malformed or too high. The cost has three characters: the flavour, the
     /// binary logarithm of the number of blocks, and the size of a block in units of 128 bytes. Both numbers are
-    /// encoded minus one. A longer cost, which has further parameters, counts as malformed.
+    /// encoded minus one. A flavour other than `j` counts as malformed, as does a longer cost, which has further
+    /// parameters.
     private static func checkYescrypt(_ cost: Substring) throws(ImportedHashError) {
         let digits = Array("./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
         let values = cost.utf8.compactMap { digits.firstIndex(of: $0) }

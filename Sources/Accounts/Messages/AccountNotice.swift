@@ -16,8 +16,8 @@ package enum AccountNotice: String, CaseIterable, Sendable {
     case applicationSignedOut = "application-signed-out"
     case accountErased = "account-erased"
 
-    /// Whether the mail has a text of its own. The others share the text in `mails.notice`, and differ in the subject
-    /// and in what they say about the change.
+    /// Whether the mail has a text of its own. The other notices share the text in `mails.notice`, and differ in the
+    /// subject and in what they say about the change.
     var hasOwnText: Bool {
         switch self {
         case .addressRestored, .addressWithdrawn, .authenticatorRemovedByOperator, .applicationSignedOut,
@@ -27,7 +27,8 @@ package enum AccountNotice: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the mail has a text of its own about passwords, which another one replaces if accounts have no password.
+    /// Whether the mail has two texts of its own: one mentions the password, and one is for a service whose accounts
+    /// have no password.
     var namesPassword: Bool { self == .addressRestored || self == .accountErased }
 
     /// Whether the mail has a link to the recovery or, if accounts have no password, to the page of the account.

@@ -1,7 +1,7 @@
 package import Foundation
 
 /// A ticket is an encrypted authorization request in the URL of a page. A stranger can neither read nor make a ticket.
-/// A person who has not signed in yet needs no row in the database for the request.
+/// While the person signs in, the ticket keeps the request, and no row in the database is needed for it.
 extension AuthorizationRequest {
     /// Returns the encrypted request, in characters of base64url.
     package func ticket(_ keys: KeyRing) -> String {

@@ -71,7 +71,7 @@ package struct SignInMethods: Hashable, Sendable {
 package struct SessionClient: Sendable {
     /// The first 200 bytes of the header `User-Agent`; nil if the request has none.
     package let browser: String?
-    /// The token in the cookie of the device; nil if the request has none.
+    /// The device token in the cookie or the body of the request; nil if it has none.
     package let device: DeviceToken?
 
     package init(browser: String?, device: DeviceToken?) {

@@ -218,12 +218,11 @@ extension Sessions {
 }
 
 extension Sessions {
-    /// Runs the statements. Starts a session of the account if the condition is true afterwards and the account is not
-    /// disabled; otherwise throws `failed`.
+    /// Runs the statements. Afterwards, starts a session of the account if the condition is true, the account is not
+    /// disabled and, for a session with one factor, it has no authenticator. Otherwise throws `failed`.
     ///
     /// The transaction first locks the account. So a change of its credentials takes effect either before this
-    /// transaction, whose conditions then see the change, or after it, and then the change also ends this session. A
-    /// session with one factor does not start if the account has an authenticator.
+    /// transaction, whose conditions then see the change, or after it, and then the change also ends this session.
     func start(
         _ assurance: Assurance,
         _ methods: SignInMethods,
@@ -317,7 +316,7 @@ extension Sessions {
         "(SELECT id FROM accounts WHERE id = \(account) AND disabled_at IS NULL AND \(condition)) AS account"
     }
 
-    /// Returns the condition that a row of a table with the columns `id` and `token_hash`, such as `sessions`, belongs to
-    /// the token.
+    /// Returns the condition that a row of a table with the columns `id` and `token_hash`, such as `sessions`, belongs
+    /// to the token.
     static func has<Owner>(_ token: Token<Owner>) -> SQL { "id = \(token.id) AND token_hash = \(token.hash)" }
 }

@@ -1,5 +1,6 @@
 package enum SignInError: Error {
-    /// The identifier or the password is wrong, or the account is disabled.
+    /// The identifier, the password or the second factor is wrong, the account is disabled, or it has changed in the
+    /// meantime.
     case failed
     /// Too many guesses have failed, or an operator has removed the authenticator. The device needs a mailed code
     /// before the next guess is evaluated.

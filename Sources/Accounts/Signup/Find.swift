@@ -3,7 +3,8 @@ internal import Foundation
 /// The reason why no draft is found for a token.
 package enum FindError: Error {
     /// Nothing is stored about the token, and the time in its id shows that its draft cannot have expired recently.
-    /// Also thrown if the draft belongs to a flow of another purpose.
+    /// Also thrown if the draft belongs to a flow of another purpose, or ended for a reason that only a newer version
+    /// knows.
     case unknown
     case ended(Termination)
     /// The values of the draft cannot be decrypted or decoded, although this process has keys. Either the values need a

@@ -128,7 +128,7 @@ package struct YAMLEntry {
             let period = Duration(parts[1]), (.seconds(1) ... .seconds(86_400)).contains(period)
         else {
             throw error(
-                "\"\(key)\" must be a count up to \(maximum) and a period up to a day, such as 5/1h, not \"\(text)\"",
+                "\"\(key)\" must be a count from 1 to \(maximum) per 1s to 1d, such as 5/1h, not \"\(text)\"",
                 at: key
             )
         }

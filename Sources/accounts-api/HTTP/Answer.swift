@@ -53,8 +53,8 @@ extension HTTPFields {
     /// Adds the fields. A field replaces an existing field of the same name. Only `Set-Cookie` is appended, because an
     /// answer may set several cookies.
     ///
-    /// The field `Cookie` of an answer to a proxy stays one field. The plain subscript would split it into one field
-    /// for each cookie.
+    /// In forward authentication, the answer to the proxy has a field `Cookie`. It stays one field: the plain subscript
+    /// would split it into one field for each cookie.
     mutating func add(_ fields: HTTPFields) {
         for field in fields {
             if field.name == .setCookie { append(field) } else { self[values: field.name] = [field.value] }

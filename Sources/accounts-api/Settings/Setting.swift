@@ -83,7 +83,7 @@ struct Setting<Value: Sendable>: AnySetting {
         }
     }
 
-    /// A copy of this setting for commands that do not need it: if the operator sets nothing, the value is nil.
+    /// A copy of this setting for commands that can run without it: if the operator sets nothing, the value is nil.
     var ifSet: Setting<Value?> {
         let parse = parse
         return Setting<Value?>(name, default: .empty(nil), hasFlag: hasFlag, completion: completion, meaning) {
@@ -125,7 +125,7 @@ protocol AnySetting: Sendable {
     var name: String { get }
     var hasFlag: Bool { get }
     var isRequired: Bool { get }
-    /// The default as the documentation shows it; nil if there is none.
+    /// The default as the documentation shows it; nil if it shows none.
     var defaultText: String? { get }
     var meaning: String { get }
     /// How a shell completes the value of the flag.

@@ -112,19 +112,19 @@ struct FlowFileTests: FlowFileSuite {
         ),
         (
             "version: 1", "version: 1\nlimits: {starts: 120}",
-            "flow.yaml:3: \"starts\" must be a count up to 2000 and a period up to a day, such as 5/1h, not \"120\""
+            "flow.yaml:3: \"starts\" must be a count from 1 to 2000 per 1s to 1d, such as 5/1h, not \"120\""
         ),
         (
             "version: 1", "version: 1\nlimits:\n  starts: 9/1h\n  commits: 0/1h",
-            "flow.yaml:5: \"commits\" must be a count up to 2000 and a period up to a day, such as 5/1h, not \"0/1h\""
+            "flow.yaml:5: \"commits\" must be a count from 1 to 2000 per 1s to 1d, such as 5/1h, not \"0/1h\""
         ),
         (
             "version: 1", "version: 1\nlimits: {starts: 5/2d}",
-            "flow.yaml:3: \"starts\" must be a count up to 2000 and a period up to a day, such as 5/1h, not \"5/2d\""
+            "flow.yaml:3: \"starts\" must be a count from 1 to 2000 per 1s to 1d, such as 5/1h, not \"5/2d\""
         ),
         (
             "version: 1", "version: 1\nlimits: {mails: 100001/1h}",
-            "flow.yaml:3: \"mails\" must be a count up to 100000 and a period up to a day, such as 5/1h, not \"100001/1h\""
+            "flow.yaml:3: \"mails\" must be a count from 1 to 100000 per 1s to 1d, such as 5/1h, not \"100001/1h\""
         ),
         ("version: 1", "version: 1\nlimits: {logins: 5/1h}", "flow.yaml:3: unknown key \"logins\""),
         (

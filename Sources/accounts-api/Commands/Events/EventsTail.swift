@@ -9,7 +9,7 @@ extension EventCommands {
             abstract: "Prints events as they are written, until SIGINT or SIGTERM.",
             discussion: """
                 A line has the time, the id, the type and the account of an event, and its number among the events of \
-                the account. An event appears as soon as the list GET /events has it.
+                the account. An event appears once the list GET /events has it.
 
                 EXAMPLES
                   accounts-api events tail
@@ -19,7 +19,7 @@ extension EventCommands {
 
         @Argument(help: "The id of an application: only events of the types that it subscribes to.") var application:
             String?
-        @Option(name: .shortAndLong, help: "How many of the latest events come first.") var lines = 10
+        @Option(name: .shortAndLong, help: "The number of latest events to print first.") var lines = 10
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {

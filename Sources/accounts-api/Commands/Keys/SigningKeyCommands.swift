@@ -16,8 +16,8 @@ extension KeyCommands.Signing {
         static let configuration = CommandConfiguration(
             abstract: "Lists the signing keys: the next ones, the live ones, and the old ones.",
             discussion: """
-                The live keys sign. The next keys are published, so that applications know them before they sign. An \
-                old key signs nothing: it is published for a day, and verifies expired tokens for 31 days.
+                The live keys sign. The next keys are published already, so that applications know them before these \
+                keys sign. An old key signs nothing: it is published for a day, and verifies expired tokens for 31 days.
 
                 EXAMPLE
                   accounts-api keys signing list
@@ -42,7 +42,7 @@ extension KeyCommands.Signing {
 
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Replaces the live signing keys by the next ones, and makes new next ones.",
+            abstract: "Replaces the live signing keys with the next ones, and makes new next ones.",
             discussion: """
                 Servers follow within a minute, without a restart. Refuses if the next keys were made less than 16 \
                 minutes ago, because applications may still have a list of keys without them. With --force, \
