@@ -2,7 +2,7 @@ extension Operator {
     /// Makes one waiting mail due now, with a full set of attempts, and writes an audit record. Returns false if there
     /// is no waiting mail with that id. Delivered and dead mail cannot be sent again, because its content is erased. If
     /// a server is delivering the mail at this moment, the next attempt begins only after the present attempt has
-    /// failed.
+    /// failed, or a minute after it began.
     package func retry(_ id: ID<Outbox>) async throws(DatabaseError) -> Bool {
         try await database.transaction(
             """
