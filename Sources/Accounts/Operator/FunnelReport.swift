@@ -56,7 +56,7 @@ extension Operator {
             if !flows.contains(flow) { flows.append(flow) }
             counts[flow, default: [:]][step, default: Tally(name: step)].add(count, outcome, code, seconds)
         }
-        return flows.sorted { a, _ in a == flow.id }.map { id in
+        return flows.sorted { $0 == flow.id && $1 != flow.id }.map { id in
             let steps = counts[id, default: [:]]
             return FunnelReport(flow: id, steps: order(steps.values.map(\.step)).compactMap { steps[$0]?.step })
         }
