@@ -130,10 +130,12 @@ struct EventQueue: Sendable {
     }
 
     /// Stores a failed attempt. If this claim is still the current one, the event waits for its next attempt, or
-    /// becomes `failed` if there is none; if an operator has retried the event since the claim, it is due at once.
+    /// becomes `failed` if there is none. If an operator has retried the event since the claim, the event is due at
+    /// once.
     ///
-    /// In any case, counts a failure of the application. Also pauses its webhook if `pause` is not 0 or after repeated
-    /// failures, and switches the webhook off if `disablesWebhook` is true. The application still gets logouts.
+    /// Even if this claim is not the current one, counts a failure of the application. Also pauses its webhook if
+    /// `pause` is not 0 or from the fifth failure in a row, and switches the webhook off if `disablesWebhook` is true.
+    /// The application still gets logouts.
     ///
     /// - Parameters:
     ///   - delay: the seconds until the next attempt; nil if this was the last one.
@@ -148,9 +150,9 @@ struct EventQueue: Sendable {
         disablesWebhook: Bool
     ) async throws(DatabaseError) {
         // If an operator has retried the event since the claim, its attempts are 0, and the statement makes it due at
-        // once. If the event has to wait, the statement also postpones the account's later events. They cannot be
-        // claimed until this event is delivered or becomes `failed`, so each search for due events would read them in
-        // vain.
+        // once. If the event has to wait, the statement also postpones the later events of the account for this
+        // application. They cannot be claimed until this event is delivered or becomes `failed`, so each search for due
+        // events would read them in vain.
         let reschedule: SQL = """
             WITH postponed AS (
                 UPDATE deliveries
@@ -216,7 +218,7 @@ struct EventQueue: Sendable {
 
 extension SQL {
     /// A statement that locks the deliveries that match, ordered by application, account and sequence. A transaction
-    /// locks several deliveries of an account in this order, and rows of `applications` only after deliveries.
+    /// must lock several deliveries of an account in this order, and rows of `applications` only after deliveries.
     /// Otherwise it could deadlock with ``EventQueue/recordFailure(of:_:retryIn:pausing:disablesWebhook:)``.
     static func lockDeliveries(where condition: SQL) -> SQL {
         """

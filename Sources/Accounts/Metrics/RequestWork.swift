@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// The work of the service for one request, as the request log shows it. Contains only names of limits, numbers and
-/// times.
+/// The work of the service for one request, as the request log shows it. Contains only names of rate limits, counts and
+/// durations.
 package final class RequestWork: Sendable {
     /// The work of the request that the present task answers; nil if the log level of the request is above `debug`, or
     /// if the task answers no request.
@@ -11,7 +11,7 @@ package final class RequestWork: Sendable {
         /// The number of transactions and single statements. Each takes one round trip to PostgreSQL, unless it is
         /// repeated.
         package fileprivate(set) var roundTrips = 0
-        /// The time of the round trips, with the wait for a connection.
+        /// The time of the round trips, including the waits for a connection.
         package fileprivate(set) var database = Duration.zero
         package fileprivate(set) var hashes = 0
         /// The time that passwords have waited for a worker.

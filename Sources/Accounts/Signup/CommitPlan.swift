@@ -4,7 +4,7 @@ package struct CommitPlan {
     let draft: Draft
     let account: ID<Account>
     var email: EmailAddress?
-    /// An expression for the time when the address was proved.
+    /// An SQL expression for the time when the address was proved.
     var emailProvedAt: SQL = "NULL::timestamptz"
     var username: String?
     /// The values without a column or table of their own, in the order of the flow.
@@ -19,7 +19,7 @@ package struct CommitPlan {
     /// drafts.
     var confirmation: SQL?
     /// The digests of the address that identifies the account, one for each key; empty if the draft has not proved it.
-    /// The commit ends every other open draft with this address that has proved it.
+    /// The commit ends every other open draft that has proved this address.
     var provedDigests: [[UInt8]] = []
     /// The statements that run in this order after the account was created or locked. Each statement reads ``owner``,
     /// so it does nothing if the commit does not take effect. A kind of field with its own table, such as
@@ -28,7 +28,7 @@ package struct CommitPlan {
     var statements: [SQL] = []
     /// The methods of sign-in that the draft has set up, as values of `amr` (RFC 8176).
     var factors: [String] = []
-    /// Whether the draft has proved a second factor of an account that existed before.
+    /// Whether the person has proved a second factor that the account had before this draft.
     var hasProvedSecondFactor = false
     /// The session that the commit starts, or gives a new token; nil for none.
     var session: SessionPlan?

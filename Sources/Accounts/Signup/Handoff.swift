@@ -17,8 +17,8 @@ package enum HandoffError: Error {
 }
 
 package enum ResumeError: Error {
-    /// The link is invalid: it was used, replaced or withdrawn, has expired or was never sent, or its sign-up has ended
-    /// or is committed.
+    /// The link is invalid: it was used (the same client may use it again for a minute), replaced or withdrawn, has
+    /// expired or was never sent, or its sign-up has ended or is committed.
     case invalidLink
     case limited(LimitReached)
     case find(FindError)
@@ -89,8 +89,8 @@ extension Signups {
                 }
                 return (draft, token)
             }
-            // The draft has moved, so the answer should arrive even if the deadline is near. If this read fails, the
-            // next read gives the reason.
+            // The draft has moved, so the client should get the token even if the deadline is near. If this read fails,
+            // the next read gives the reason.
             if let draft = await draftIfReadable(token) { return (draft, token) }
             do throws(FindError) { return (try await find(token), token) } catch { throw .find(error) }
         }
@@ -104,8 +104,8 @@ extension Signups {
         return provedAddress(of: draft)?.maskedName
     }
 
-    /// Reads the draft of a new token, with a second of its own even if the deadline is near. Nil if there is no draft,
-    /// or if the read fails.
+    /// Reads the draft of a new token. Takes at most one second, and takes it even if the deadline of the request is
+    /// nearer. Nil if there is no draft, or if the read fails.
     func draftIfReadable(_ token: Token<Draft>) async -> Draft? {
         try? await Deadline.verifying { try await self.find(token) }
     }

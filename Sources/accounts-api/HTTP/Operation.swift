@@ -6,7 +6,8 @@ import Hummingbird
 /// table of operations.
 struct Operation: Sendable {
     let method: HTTPRequest.Method
-    /// The path; `:step` stands for the name of any of ``steps(of:)``, and `:field` for any image field of that step.
+    /// The path; `:step` stands for the name of any of ``steps(of:)``, and `:field` for the name of any image field of
+    /// that step.
     let path: String
     let act: Act
     /// The kind of body for each status that is not a problem.
@@ -25,7 +26,7 @@ struct Operation: Sendable {
         let summary: String
         let query: [Parameter]
         let body: Body
-        /// The problems of this act, in addition to those that ``Operation/problems`` finds out itself.
+        /// The problems of this act, in addition to those that ``Operation/problems`` derives from the operation.
         let problems: [Problem.Slug]
         /// Whether the act reads or writes encrypted data, although it needs neither a draft nor a session.
         let needsKeys: Bool
@@ -126,9 +127,10 @@ struct Operation: Sendable {
         /// For requests of an application, or of a browser that an application redirects to this service. Their origin
         /// is not checked. It reads the token of a session.
         case application(@Sendable (Request, RequestScope) async throws -> Response)
-        /// Needs no draft. A browser gets a page in place of the answer.
+        /// Needs no draft. A browser gets a page or a redirect in place of the ``Answer``.
         case open(@Sendable (Request, RequestScope) async throws -> Answer)
-        /// Needs no session, but reads the token of a session or of a sign-in that waits for a code.
+        /// Needs no session, but reads the token of a session or of a sign-in that waits for a second factor or a mailed
+        /// code.
         case signIn(@Sendable (Request, RequestScope) async throws -> Answer)
         /// Answers browsers only, with a page or a redirect. It reads the same token as ``signIn``.
         case signInPage(@Sendable (Request, RequestScope) async throws -> Response)
@@ -168,7 +170,7 @@ struct Operation: Sendable {
         }
     }
     var needsSession: Bool { if case .session = handler { true } else { false } }
-    /// Whether the token of the request belongs to a session or a sign-in, not to a draft.
+    /// Whether the operation reads the token of a session or a sign-in. False if it reads that of a draft, or none.
     var readsSession: Bool {
         switch handler {
         case .application, .signIn, .signInPage, .session: true
@@ -185,7 +187,7 @@ struct Operation: Sendable {
         case .session, .draft, .step, .field: return .token(isRequired: true)
         }
     }
-    /// Whether ``OriginCheck`` refuses a request that another site has caused.
+    /// Whether ``OriginCheck`` checks the request. It refuses a state-changing request that another website has caused.
     var checksOrigin: Bool { if case .application = handler { false } else { !act.isHealth } }
     /// Whether the operation reads or writes encrypted data.
     var needsKeys: Bool { needsDraft || needsSession || act.needsKeys }

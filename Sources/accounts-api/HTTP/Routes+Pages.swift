@@ -2,8 +2,8 @@ import Accounts
 import Hummingbird
 import Logging
 
-/// The answers of the routes of a flow to browsers, as pages. A problem that the person can solve is shown on the page
-/// with the form; ``ProblemMiddleware`` answers every other error.
+/// Answers browsers with pages and redirects, for the routes of a flow. A problem that the person can solve is shown on
+/// the page with the form; ``ProblemMiddleware`` answers every other error.
 extension FlowSite {
     var handoff: HandoffRoutes {
         HandoffRoutes(
@@ -61,8 +61,8 @@ extension FlowSite {
         if act == .show, purpose != .emailChange, let url = pages.returnURL(in: request) {
             let isCommitted = draft.account != nil
             if isCommitted || draft.values.returnURL != url {
-                // A committed draft keeps its destination, so its last page may lead elsewhere. The first page starts
-                // another draft, which leads to the URL.
+                // The last page of a committed draft leads to the destination of that draft, which may be another URL
+                // than this one. The first page starts a new draft, whose last page leads to this URL.
                 let page =
                     isCommitted
                     ? pages.first(request, notice: nil, in: language)
@@ -78,9 +78,9 @@ extension FlowSite {
         }
         do {
             var answer = try await handle(request, context)
-            // If the browser has no session of the account, another person may use it by now. That person must not see
-            // the account. If the flow starts a session at the commit, the browser has lost that session, for example
-            // by a sign-out, so it gets the first page.
+            // If the browser has no session of the account, another person may use the browser by now. That person must
+            // not see the account. If the flow starts a session at the commit, the browser has lost that session, for
+            // example by a sign-out, so it gets the first page.
             if act == .show, let account = draft.account, await !isSignedIn(request, as: account) {
                 if purpose == .signup, signups.flow.signIn.startsSessionAtCommit {
                     return pages.response(pages.first(request, notice: nil, in: language), in: language)

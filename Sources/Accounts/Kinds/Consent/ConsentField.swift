@@ -94,7 +94,7 @@ package struct ConsentField: FieldKind {
         // A box that was ticked for an earlier text is not ticked for a new one: the person must agree to it again.
         let isAccepted = Consent(json: form.value).map { $0.isAccepted && isCurrent($0) } ?? (form.value == true)
         let hasAgreed = Consent(json: form.shown).map { $0.isAccepted && isCurrent($0) } ?? false
-        // An account cannot take back a required consent.
+        // A person cannot withdraw a required consent from their account.
         let isFixed = form.step.isOfAccount && isRequired && hasAgreed
         let label = form.field.shortLabel(in: form.language) ?? form.field.name.rawValue
         return [

@@ -7,7 +7,7 @@ extension BrandCommands {
             abstract: "Validates a brand file as the server does; exits with 1 if it is invalid.",
             discussion: """
                 Prints all mistakes, or the colours and their contrast. Also reads the files that the brand file \
-                names. Without FILE it validates BRAND_FILE.
+                names. Without FILE it validates the file in the setting BRAND_FILE.
 
                 EXAMPLE
                   accounts-api brand check brand.yaml
