@@ -118,7 +118,7 @@ struct ClaimedMail: Sendable {
     let id: ID<Outbox>
     let template: String
     let sealed: [UInt8]
-    /// The number of attempts, including the claimed one, and not those before an operator has retried the mail.
+    /// The number of attempts, including the claimed one. After a retry by an operator it counts again from 0.
     let attempts: Int
     /// The end of the claim by the clock of the database, in microseconds since 1970. It identifies the claim.
     let claim: Int
@@ -138,8 +138,8 @@ struct ClaimedMail: Sendable {
 
     private static let claimEnd: SQL = "(extract(epoch FROM sending_until) * 1000000)::bigint"
 
-    /// An SQL condition on a row of `outbox`: this claim is still the latest one, and its attempt has not ended. An
-    /// operator's retry does not end it.
+    /// An SQL condition on a row of `outbox`: this claim is still the latest one, and its attempt has not ended. A retry
+    /// by an operator does not end the claim.
     var isCurrent: SQL { "id = \(id) AND state = 'waiting' AND \(Self.claimEnd) = \(claim)" }
 
     fileprivate init(_ row: Row) throws(DatabaseError) {

@@ -55,8 +55,8 @@ final class ImageProcess: Sendable {
     private func start(with descriptor: Int32) throws(ImageError) -> Int32 {
         defer { close(descriptor) }
         var argumentPointers = ([program] + arguments).map { strdup($0) } + [nil]
-        // Passes only the environment variable with which the loader finds the Swift libraries. Other variables may be
-        // secret.
+        // Passes only the environment variable with which the loader finds the Swift libraries. Other variables may
+        // contain secrets.
         let libraryPath = getenv("LD_LIBRARY_PATH").map { strdup("LD_LIBRARY_PATH=" + String(cString: $0)) }
         var environment = [libraryPath ?? nil, nil]
         defer { for pointer in argumentPointers + environment { free(pointer) } }
@@ -110,9 +110,10 @@ final class ImageProcess: Sendable {
 
     /// Returns the photo if the process has succeeded and its output is a complete photo.
     ///
-    /// If SIGALRM or SIGKILL ended the process before it had used up its processor time, throws `busy`: the machine is
-    /// busy, and the process did not get enough processor time or memory. Throws `stopped` instead after ``stop()``. If
-    /// another signal ended the process, or it had used up its processor time, the image is bad and is refused.
+    /// If SIGALRM or SIGKILL ended the process after ``stop()``, throws `stopped`. If one of them ended it without
+    /// ``stop()`` and before it had used up its processor time, throws `busy`: the machine is busy, and the process did
+    /// not get enough processor time or memory. If another signal ended the process, or it had used up its processor
+    /// time, the image is bad and is refused.
     private func outcome(of ending: ending, _ output: [UInt8]) throws(ImageError) -> Photo {
         switch (ending.signal, ImageWorker.Status(rawValue: ending.status)) {
         case (SIGALRM, _), (SIGKILL, _):

@@ -105,8 +105,8 @@ package final class Database: Sendable {
     }
 
     /// Whether PostgreSQL answers a grouped statement within the time, and not all connections for jobs that run alone
-    /// are known to be down. Such a job is not tried: it may have to wait for a free connection, and a busy database
-    /// counts as up.
+    /// are known to be down. Tries no job that runs alone: it might have to wait for a free connection, and a busy
+    /// database counts as up.
     ///
     /// False while statements that wait for locks occupy all connections that serve groups, because the requests that
     /// need the database get no answers then. Makes two attempts: the first one may share its group with a statement

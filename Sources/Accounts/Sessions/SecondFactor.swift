@@ -228,11 +228,10 @@ extension Sessions {
         }
     }
 
-    /// Returns the error for a wrong code. If no attempts are left, the error tells the person to get a new code, or to
-    /// start again.
+    /// Returns the error for a wrong code. If no attempts are left, the error tells the person to get another mailed
+    /// code, or, if `isFinal` is true, to start the sign-in again.
     ///
-    /// - Parameter isFinal: whether the person must start again if no attempts are left; false if another code can be
-    ///   mailed.
+    /// - Parameter isFinal: true for a second factor; false for a mailed code, because another one can be mailed.
     static func wrong(attemptsLeft: Int, isFinal: Bool) -> SignInError {
         attemptsLeft > 0
             ? .refused([Refusal("code", .codeWrong, ["attempts_left": .integer(attemptsLeft)])])

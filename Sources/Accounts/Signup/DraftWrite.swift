@@ -2,8 +2,8 @@ internal import Foundation
 
 enum WriteResult {
     case written(Draft)
-    /// Another request has changed the draft first, the draft has ended, or the condition of an effect is false. Read
-    /// the draft again.
+    /// Another request has changed the draft first, the draft has ended, or the condition of an ``Effect`` is false.
+    /// Read the draft again.
     case overtaken
     /// The name belongs to an account or to another draft.
     case taken(LeaseRequest)
@@ -89,7 +89,8 @@ extension Signups {
         ]
         let leases = change.leases.map { lease($0, to: draft, when: "drafts.id = \(draft.id) AND \(isAllowed)") }
         let beginning = locks + check + leases
-        // After the leases: if another draft gets the name at the same moment, no mail is counted.
+        // After the leases, so that these limits, such as those of mails, are not consumed if another draft gets the
+        // name at the same moment.
         let consumeLater = consume(laterLimits, when: "\(isAllowed) AND \(hasNames)")
         let releases = laterLimits.isEmpty ? [] : change.leases.map { takeBack($0, from: draft) }
         let writing = [consumeLater] + releases + [update] + change.effects.flatMap(\.statements)

@@ -2,6 +2,8 @@
 package enum WorkRejection: Error, Hashable, Sendable {
     /// The queue is full, the wait would be too long, another network needs the place in the queue, or the deadline of
     /// the request has passed. `wait` is the estimated wait of a job that the same network adds now.
+    ///
+    /// An ``ImageProcess`` also throws this, with a fixed `wait`, if it got too little processor time or memory.
     case busy(wait: Duration)
     /// The task was cancelled while its work waited.
     case cancelled
@@ -135,8 +137,8 @@ struct WorkQueue<Job> {
     /// Ends a job, and adds its duration to the average.
     ///
     /// - Parameter duration: the time that the job took. A longer time than ten times the average counts as ten times
-    ///   the average, because the machine may have been suspended meanwhile. So one job can at most slightly more than
-    ///   double the average.
+    ///   the average, because the machine may have been suspended meanwhile. So one job can raise the average to at most
+    ///   2.125 times its value.
     mutating func finish(after duration: Duration) {
         running -= 1
         averageDuration =

@@ -39,8 +39,8 @@ struct BoardScreen {
     }
 
     var size: (columns: Int, lines: Int)
-    /// A message that is shown until the next key; nil if there is none. A question hides it, and so does a filter that
-    /// is being typed; the message then is shown afterwards.
+    /// A message that is shown until the next key; nil if there is none. It is hidden while a question is on the screen
+    /// or the operator types a filter. Keys for the question or the filter do not remove it.
     var notice: String?
     /// The reason why the latest update of the board failed; nil if it succeeded.
     var updateError: String?
@@ -202,7 +202,7 @@ struct BoardScreen {
         "/                    show only the drafts whose id, step or masked address contains a text,",
         "                     or whose address is masked like the address that you enter",
         "x                    delete the draft, after a question",
-        "e                    restart its lifetime, after a question",
+        "e                    restart the lifetime of the draft, after a question",
         "Esc                  go back; on the board, end the filter",
         "q                    go back; on the board, quit",
         "Ctrl-C               quit",

@@ -4,7 +4,8 @@ import Accounts
 ///
 /// The body may be large, so ``Uploads`` reads it only after other checks. For a draft, the draft must be found and
 /// the step must be writable. For an account, the session must be found. Every upload, even one that starts a draft,
-/// needs a free slot. If a check fails, the body is not loaded into memory.
+/// needs a free slot, because ``Uploads`` limits how many it reads at once. If a check fails, the body is not loaded
+/// into memory.
 struct FormWithFiles: Sendable {
     static let type = "multipart/form-data"
 

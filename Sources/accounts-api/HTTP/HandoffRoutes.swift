@@ -28,7 +28,7 @@ struct HandoffRoutes: Sendable {
     /// not send: the script of the page posts it, and a person without script types it. The page is HTML for every
     /// `Accept`.
     ///
-    /// Mails of earlier versions have the token in the query.
+    /// Mails of earlier versions of the service have the token in the query.
     @Sendable func askToResume(_ request: Request, _ context: RequestScope) async throws -> Response {
         guard let code = request.uri.queryParameters["code"] else {
             return pages.response(pages.enterLinkCode(in: context.language), in: context.language)
@@ -40,8 +40,8 @@ struct HandoffRoutes: Sendable {
         return try await pages.response(confirmation(of: link, context), in: context.language)
     }
 
-    /// Whether this browser has the sign-up of a link that is no longer valid, probably because this browser has
-    /// resumed the sign-up by the link.
+    /// Whether the link is not valid and this browser has the unfinished sign-up to which the link belongs. Probably
+    /// this browser has used the link before.
     func wasResumedHere(_ link: Token<Draft>, _ context: RequestScope) async throws -> Bool {
         guard let token = context.credentials.token(of: Draft.self), token.id == link.id,
             try await signups.maskedAddress(of: link) == nil
@@ -49,16 +49,16 @@ struct HandoffRoutes: Sendable {
         return try await signupRoutes.openDraft(of: token) != nil
     }
 
-    /// The page that asks the person to confirm a link. Mail scanners open links and run the scripts of pages, so
-    /// showing this page changes nothing.
+    /// The page that asks whether to continue the sign-up of the link on this device. Mail scanners open links and run
+    /// the scripts of pages, so showing this page changes nothing.
     func confirmation(of link: Token<Draft>, _ context: RequestScope) async throws -> Page {
         let address = try await signups.maskedAddress(of: link)
         let replacesOther = try await hasOtherDraft(context, than: link)
         return pages.resume(link, of: address, replacingOther: replacesOther, in: context.language)
     }
 
-    /// Whether the token of the request belongs to another unfinished sign-up, which the person would lose. A sign-up
-    /// that cannot be decrypted now counts as unfinished.
+    /// Whether the token of the request belongs to another unfinished sign-up than that of the link. A person who
+    /// continues with the link loses that other sign-up. A sign-up that cannot be decrypted now counts as unfinished.
     private func hasOtherDraft(_ context: RequestScope, than link: Token<Draft>) async throws(FindError) -> Bool {
         guard let token = context.credentials.token(of: Draft.self), token.id != link.id else { return false }
         do throws(FindError) { return try await signups.find(token).account == nil } catch {

@@ -9,7 +9,7 @@ struct HealthRoutes: Sendable {
     /// The reason why the keys of this server do not fit the database; nil if they do.
     let keyMismatch: KeyMismatch?
 
-    /// - Parameter patience: the maximum time for the answer of the database.
+    /// - Parameter patience: the maximum time to wait for the database.
     init(database: Database, shutdown: ShutdownSignal, keyMismatch: KeyMismatch?, patience: Duration) {
         self.database = DatabaseCheck { await database.isUp(within: patience) }
         (self.shutdown, self.keyMismatch) = (shutdown, keyMismatch)

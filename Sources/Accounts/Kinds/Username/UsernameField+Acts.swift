@@ -22,8 +22,8 @@ extension UsernameField {
     }
 
     /// If the field is an identifier and the draft does not have the name already, checks whether the name is taken.
-    /// The check consumes a rate limit of the draft. Together with the limit `starts`, this bounds how many names one
-    /// network can try.
+    /// The check consumes a rate limit of the draft. Together with the limit `starts` of new drafts, this bounds how
+    /// many names one network can try.
     package func check(
         _ value: Username,
         in field: Field,

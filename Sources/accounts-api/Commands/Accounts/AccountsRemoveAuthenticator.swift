@@ -9,8 +9,9 @@ extension AccountCommands {
             discussion: """
                 Anybody can claim a loss: first prove the identity of the person, as your rules say. Removes the app \
                 and the recovery codes, ends all sessions, forgets all devices, and mails a notice to every address of \
-                the account. If it has an address, each device needs a mailed code before the password for at least \
-                thirty days. The command asks first, or needs --yes. Writes an audit record.
+                the account. If the account has an address, no device can sign in with the password alone for at \
+                least thirty days: each needs a mailed code first. The command asks first, or needs --yes. Writes an \
+                audit record.
 
                 EXAMPLE
                   accounts-api accounts remove-authenticator kim@example.com --yes

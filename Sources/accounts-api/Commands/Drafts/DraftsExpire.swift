@@ -4,7 +4,7 @@ import ArgumentParser
 extension DraftCommands {
     struct Expire: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Deletes one draft now; its owner then sees that the sign-up has expired.",
+            abstract: "Deletes one draft now. The person then sees that it has expired.",
             discussion: """
                 EXAMPLE
                   accounts-api drafts expire 01a1fdb2-1117-7906-a197-83af84022e4d

@@ -6,7 +6,7 @@ extension EventCommands {
         static let configuration = CommandConfiguration(
             abstract: "Delivers events to the webhook of an application once more.",
             discussion: """
-                An event keeps its id, by which the application can tell that it has received it before.
+                Each event keeps its id, so that the application can recognize an event that it has received before.
 
                 EXAMPLE
                   accounts-api events replay shop --since 6h
