@@ -23,8 +23,9 @@ package enum Word: Int, CaseIterable, Sendable {
         mailCodeText, mailCode, enterMailedCode,
         mailedCode, enterMailedCodeText, ticketTitle, ticketText
     case signInAgain, signInOver, signInByMail, deviceKnown, newRecoveryCode, newRecoveryCodeText
-    // Recovering an account. In flows other than a sign-up, a word `other…` replaces the word for a sign-up. In a
-    // recovery, a word `recover…` is used in place of the word `other…` if there is one.
+    // Recovering an account. In flows other than a sign-up, `Word.inFlow(of:)` replaces the words about a sign-up, such
+    // as `giveUp`. Most replacements are words `recover…` in a recovery, `emailChange…` in a change of the address, and
+    // `other…` in both.
     case forgotPassword, recoverTitle, recoverText, yourAddress, codeOrRecoveryCode, secondFactorHelp, recoverReview,
         recoverCommit
     // Changing the address.

@@ -125,8 +125,8 @@ extension Signups {
         )
     }
 
-    /// Whether each value of the draft is valid under this flow. The act has already validated the values that it
-    /// changes.
+    /// Whether each value of the draft is valid under this flow. The values that the change adds have already been
+    /// validated, but the other values may have been stored under another flow file.
     private func areValid(_ values: Values, of draft: Draft) -> Bool {
         let context = validationContext(of: draft, with: values)
         return context.hasValidValues
