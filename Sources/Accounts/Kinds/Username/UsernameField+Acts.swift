@@ -2,7 +2,8 @@
 extension UsernameField {
     package static var draftTables: [String] { ["leases"] }
 
-    /// If the field is an identifier, leases the name to the draft and releases its other usernames.
+    /// If the field is an identifier, reserves the name for the draft (``LeaseRequest``) and releases the other
+    /// usernames of the draft.
     package func submit(_ field: Field, _ submission: inout Submission) async throws(SubmitError) {
         guard field.isIdentifier else { return }
         let (signups, draft) = (submission.signups, submission.draft)
