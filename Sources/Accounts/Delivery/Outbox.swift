@@ -138,8 +138,8 @@ struct ClaimedMail: Sendable {
 
     private static let claimEnd: SQL = "(extract(epoch FROM sending_until) * 1000000)::bigint"
 
-    /// An SQL condition on a row of `outbox`: this claim is still the latest one, and its attempt has not ended. A retry
-    /// by an operator does not end the claim.
+    /// An SQL condition on a row of `outbox`: this claim is still the latest one, and its attempt has not ended. A
+    /// retry by an operator does not end the claim.
     var isCurrent: SQL { "id = \(id) AND state = 'waiting' AND \(Self.claimEnd) = \(claim)" }
 
     fileprivate init(_ row: Row) throws(DatabaseError) {

@@ -5,9 +5,9 @@ internal import Foundation
 /// An application may get an event or a logout twice: if a server dies after a delivery and before it stores the
 /// outcome, the delivery is repeated.
 ///
-/// The transactions of this type do not wait for the disk (`synchronous_commit = off`). After a crash of PostgreSQL, the
-/// latest of them may be missing: then a request is sent twice or too early, or a webhook that answered 410 is on again.
-/// No event is lost, because other transactions write the events.
+/// The transactions of this type do not wait for the disk (`synchronous_commit = off`). After a crash of PostgreSQL,
+/// the latest of them may be missing: then a request is sent twice or too early, or a webhook that answered 410 is on
+/// again. No event is lost, because other transactions write the events.
 struct EventQueue: Sendable {
     let database: Database
 

@@ -24,8 +24,8 @@ package enum Word: Int, CaseIterable, Sendable {
         mailedCode, enterMailedCodeText, ticketTitle, ticketText
     case signInAgain, signInOver, signInByMail, deviceKnown, newRecoveryCode, newRecoveryCodeText
     // Recovering an account. In flows other than a sign-up, `Word.inFlow(of:)` replaces the words about a sign-up, such
-    // as `giveUp`. Most replacements are words `recover…` in a recovery, `emailChange…` in a change of the address, and
-    // `other…` in both.
+    // as `giveUp`. The names of most replacements begin with `recover` in a recovery, with `emailChange` in a change of
+    // the address, or with `other` in either.
     case forgotPassword, recoverTitle, recoverText, yourAddress, codeOrRecoveryCode, secondFactorHelp, recoverReview,
         recoverCommit
     // Changing the address.

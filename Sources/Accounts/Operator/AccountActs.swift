@@ -43,8 +43,9 @@ extension Operator {
     }
 
     /// Erases an account with the rows of ``belongings(of:)``, and writes an audit record. If this command has keys,
-    /// also deletes each ``Ticket`` that was mailed to the address of the account. Returns false if the account does not
-    /// exist. The funnel counts an account whose person has never signed in as removed at the step ``Funnel/signIn``.
+    /// also deletes each ``Ticket`` that was mailed to the address of the account. Returns false if the account does
+    /// not exist. The funnel counts an account whose person has never signed in as removed at the step
+    /// ``Funnel/signIn``.
     package func erase(_ id: ID<Account>) async throws(DatabaseError) -> Bool {
         let email: String? =
             try await database.read("SELECT email FROM accounts WHERE id = \(id)").first?.decode(String?.self) ?? nil

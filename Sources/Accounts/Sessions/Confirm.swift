@@ -17,13 +17,13 @@ extension AccountSession {
 
 extension Sessions {
     /// Confirms a session: records that the person has just proved who they are, and gives the session a new token. A
-    /// password makes an idle session with two factors usable again; an idle session with one factor has ended. A second
-    /// factor turns a session with one factor into one with two.
+    /// password makes an idle session with two factors usable again; an idle session with one factor has ended. A
+    /// second factor turns a session with one factor into one with two.
     ///
     /// Throws `refused` for a wrong password or code, `idle` for a second factor in an idle session, and `noSession` if
     /// the session has ended. After ``AccountSession/maximumFailures`` failed attempts in a row, the next attempt ends
-    /// the session, even if it is right. An attempt that throws `idle`, `limited`, `hashing`, or `unreadable` because no
-    /// key of the key ring decrypts the authenticator, does not count as a failed one.
+    /// the session, even if it is right. An attempt that throws `idle`, `limited`, `hashing`, or `unreadable` because
+    /// no key of the key ring decrypts the authenticator, does not count as a failed one.
     package func confirm(
         _ token: Token<AccountSession>,
         by confirmation: Reauthentication

@@ -1,10 +1,10 @@
 /// Tokens that ``SigningKeys/signOrReuse(_:type:by:at:for:)`` has signed. For ``maximumAge`` seconds, a request that
 /// needs a token with the same content gets the stored token, because signing is expensive.
 ///
-/// The tokens are in two generations, new and old. When a token is inserted and the new generation is full or at least
-/// ``maximumAge`` seconds old, it becomes the old generation, and the previous old one is dropped. So at most twice
-/// ``capacity`` tokens are stored. A token may stay stored for longer than ``maximumAge``, but is then not given out any
-/// more.
+/// The tokens are in two generations, new and old. If the new generation is full or at least ``maximumAge`` seconds old
+/// when a token is inserted, it becomes the old generation, and the previous old one is dropped. So at most twice
+/// ``capacity`` tokens are stored. A token may stay stored for longer than ``maximumAge``, but is then not given out
+/// any more.
 struct RecentTokens: Sendable {
     /// The type of a token, the key that signs it, and its claims except the times `iat` and `exp`.
     struct Content: Hashable, Sendable {

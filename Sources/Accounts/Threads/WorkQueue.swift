@@ -137,8 +137,8 @@ struct WorkQueue<Job> {
     /// Ends a job, and adds its duration to the average.
     ///
     /// - Parameter duration: the time that the job took. A longer time than ten times the average counts as ten times
-    ///   the average, because the machine may have been suspended meanwhile. So one job can raise the average to at most
-    ///   2.125 times its value.
+    ///   the average, because the machine may have been suspended meanwhile. So one job can raise the average to at
+    ///   most 2.125 times its value.
     mutating func finish(after duration: Duration) {
         running -= 1
         averageDuration =

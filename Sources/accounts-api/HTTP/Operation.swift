@@ -129,8 +129,8 @@ struct Operation: Sendable {
         case application(@Sendable (Request, RequestScope) async throws -> Response)
         /// Needs no draft. A browser gets a page or a redirect in place of the ``Answer``.
         case open(@Sendable (Request, RequestScope) async throws -> Answer)
-        /// Needs no session, but reads the token of a session or of a sign-in that waits for a second factor or a mailed
-        /// code.
+        /// Needs no session, but reads the token of a session or of a sign-in that waits for a second factor or a
+        /// mailed code.
         case signIn(@Sendable (Request, RequestScope) async throws -> Answer)
         /// Answers browsers only, with a page or a redirect. It reads the same token as ``signIn``.
         case signInPage(@Sendable (Request, RequestScope) async throws -> Response)
