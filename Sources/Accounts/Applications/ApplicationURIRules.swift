@@ -1,5 +1,6 @@
-/// The rules for the URIs that applications register. A URI in a request must have the same bytes as a registered one.
-/// Only a redirect URI of a public client may have another port, if its host is a loopback address (RFC 9700 §2.1).
+/// The rules for the URIs that applications register. A URI in a request must have the same bytes as a registered one,
+/// with one exception: a redirect URI of a public client may have another port if its host is a loopback address (RFC
+/// 9700 §2.1).
 package struct ApplicationURIRules {
     /// Whether `http://localhost` is permitted, which is only for development.
     let allowsLocalhost: Bool
@@ -43,7 +44,7 @@ package struct ApplicationURIRules {
             : start
     }
 
-    /// Whether the scheme is valid (RFC 3986 §3.1), and has a full stop as a private-use scheme must (RFC 8252 §7.1).
+    /// Whether the scheme is valid (RFC 3986 §3.1), and has a full stop, as a private-use scheme must (RFC 8252 §7.1).
     private static func isAppScheme(_ scheme: Substring) -> Bool {
         scheme.wholeMatch(of: /[A-Za-z][A-Za-z0-9+.\-]*/) != nil && scheme.contains(".")
     }

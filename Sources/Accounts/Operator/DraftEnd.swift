@@ -18,8 +18,8 @@ extension Operator {
     /// Deletes all drafts that match the filter and are not committed, in batches, and returns their number. Skips
     /// drafts that another transaction has locked. Writes an audit record for each deleted draft.
     ///
-    /// If the filter has an address, also deletes the tickets for this address. In this case, call ``count(_:)`` first:
-    /// it writes the audit records of the search.
+    /// If the filter has an address, also deletes the tickets (``Ticket``) for this address. In this case, call
+    /// ``count(_:)`` first: it writes the audit records of the search.
     package func purge(_ filter: DraftFilter) async throws(DatabaseError) -> Int {
         if let email = filter.email { _ = try await database.transaction(signups.eraseTickets(of: email)) }
         var count = 0

@@ -60,8 +60,8 @@ extension Operator {
 
     /// Makes one event that the application has not received due now, with the waiting events of the same account that
     /// must be delivered before it. Each of these gets a full set of attempts and an audit record. Later waiting events
-    /// of the account become due, too, because the failed attempts have postponed them, and a pause of the webhook
-    /// ends. Returns the number of events that got an audit record.
+    /// of the account become due, too, because the failed attempts of earlier events have postponed them. A pause of
+    /// the webhook ends. Returns the number of events that got an audit record.
     package func retryEvent(_ event: ID<AccountEvent>, of application: String) async throws(DatabaseError) -> Int {
         let accounts: SQL = "SELECT account FROM deliveries WHERE application = \(application) AND event = \(event)"
         return try await database.transaction(
@@ -88,9 +88,9 @@ extension Operator {
         )[1].only.decode(Int.self)
     }
 
-    /// Makes all events of that period until now due now for the application, even those that it has received, and
-    /// writes an audit record. Leaves out types of event that the application does not want. The events keep their
-    /// ids. Returns their number; nil if no server has stored an application with that id and a webhook.
+    /// Makes all events of the last `period` due now for the application, even those that it has received, and writes
+    /// an audit record. Leaves out types of event that the application does not want. The events keep their ids.
+    /// Returns the number of events; nil if no server has stored an application with that id and a webhook.
     package func replayEvents(of application: String, over period: Duration) async throws(DatabaseError) -> Int? {
         // For a time before 1970, `draft_id_floor` would return an id above those of all events.
         let rows = try await database.transaction(

@@ -10,7 +10,8 @@ package struct OutboxRow: Sendable {
     /// The draft that has caused the mail; nil if the mail does not come from a draft.
     package let draft: ID<Draft>?
     /// The account that the mail is about. Nil for a mail that a draft has caused before its commit, and for a mail
-    /// that is never sent (template `withheld`) because its address has no account. The account may have been erased.
+    /// that is never sent (template `withheld`) because no account, or only a disabled one, has its address. The
+    /// account may have been erased.
     package let account: ID<Account>?
     package let attempts: Int
     package let createdAt, dueAt: Date

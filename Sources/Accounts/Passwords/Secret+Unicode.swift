@@ -35,9 +35,9 @@ extension Secret {
     /// The text in Unicode Normalization Form C. The bytes must be valid UTF-8.
     ///
     /// This function copies the text to memory outside a ``Secret``, because the standard library can only normalise a
-    /// `String`. So call it only for text that is not ASCII. The storage of that string is overwritten afterwards. Two
-    /// things cannot be overwritten: the few characters that the normaliser holds at a time, and a string of up to 15
-    /// bytes, which is on the stack.
+    /// `String`. So do not call it for ASCII text, which is always in this form. The storage of the string is
+    /// overwritten afterwards. Two things cannot be overwritten: the few characters that the normaliser holds at a
+    /// time, and a string of up to 15 bytes, which is on the stack.
     borrowing func normalised() -> Secret {
         var text = withBytes { String(decoding: $0, as: UTF8.self) }
         defer {

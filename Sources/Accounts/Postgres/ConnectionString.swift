@@ -39,8 +39,9 @@ package struct ConnectionString: Sendable {
         }
     }
 
-    /// Whether libpq would connect to another machine without verifying both its certificate and its host name. Then an
-    /// attacker in the network could read the connection, or pretend to be PostgreSQL.
+    /// Whether libpq would connect to another machine with a weaker `sslmode` than `verify-full`, which verifies the
+    /// certificate and the host name. Then an attacker in the network could read the connection, or pretend to be
+    /// PostgreSQL.
     package var isUnverified: Bool { !remoteHosts.isEmpty && sslMode != "verify-full" }
 
     /// The remote hosts, or `local` if there are none, and the database, such as `db.example.com/accounts`.

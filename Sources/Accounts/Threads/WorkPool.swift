@@ -43,7 +43,7 @@ final class WorkPool<Resource: Sendable>: Sendable {
     /// Throws `busy` immediately if the wait would be too long, or if the queue is full and no other network must give
     /// up a place (``WorkQueue/enter(_:with:from:)``). Throws `busy` later if another network with fewer jobs needs the
     /// place in the queue, or if the deadline of the request passes. Work that is running at the deadline continues to
-    /// its end, but its answer is dropped.
+    /// its end, but its answer is dropped. ``shutdown()`` makes waiting and later calls throw `stopped`.
     ///
     /// Cancelling the task removes waiting work from the queue and throws `cancelled` immediately. Work that is running
     /// continues to its end, and its answer is returned.

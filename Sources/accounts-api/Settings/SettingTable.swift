@@ -36,7 +36,7 @@ struct SettingTable: Sendable {
     let metricsListen = Setting(
         "METRICS_LISTEN",
         default: .text("127.0.0.1:9090"),
-        "host:port that serves the metrics to Prometheus, not that of LISTEN; the value off disables them",
+        "host:port, other than LISTEN, that serves the metrics to Prometheus; the value off disables the metrics",
         parse: { $0 == "off" ? nil : try address($0) }
     )
     let publicURL = Setting(
@@ -92,8 +92,8 @@ struct SettingTable: Sendable {
         default: .empty([]),
         """
         private networks with receivers of webhooks and back-channel logouts, separated by commas: addresses and \
-        blocks such as 10.20.0.0/16,fd12:3456:789a::/48. Without it, both go only to public addresses and, if \
-        PUBLIC_URL is http, to loopback addresses
+        blocks such as 10.20.0.0/16,fd12:3456:789a::/48. Without a value, webhooks and logouts go only to public \
+        addresses and, if PUBLIC_URL is http, to loopback addresses
         """,
         parse: { try items(of: $0).map(privateBlock) }
     )
@@ -118,10 +118,10 @@ struct SettingTable: Sendable {
         mask: withoutCredentials,
         """
         SMTP server as smtp://user:password@host:587 or smtps://…, with percent-encoded user and password; the \
-        default ports are 587 and 465. smtp:// requires TLS if the host is not loopback, if the URL has a password, \
-        or if it ends with ?tls=required; with ?tls=optional it uses TLS only if the server offers it. \
-        SMTP_URL=terminal: (with the colon) prints mail to standard output. Without a value, mail is printed too, but \
-        the service does not start without a value if PUBLIC_URL is https
+        default ports are 587 and 465. smtp:// uses TLS if the mail server offers it, and requires TLS if the host is \
+        not loopback, if the URL has a password, or if the URL ends with ?tls=required; with ?tls=optional, it never \
+        requires TLS. SMTP_URL=terminal: (with the colon) prints mail to standard output. Without a value, the service \
+        prints mail if PUBLIC_URL is http, and does not start if PUBLIC_URL is https
         """,
         parse: { $0 == "terminal:" ? .terminal : .smtp(try SMTPServer(url: $0)) }
     )
@@ -129,8 +129,8 @@ struct SettingTable: Sendable {
         "SMTP_CONNECTIONS",
         default: .text("10"),
         """
-        connections of each server to SMTP_URL, from 1 to 64: the number of mails that are sent at the same time; \
-        fewer if the mail server allows fewer
+        connections from each replica to the mail server, from 1 to 64: the number of mails that a replica sends at \
+        the same time; set at most the number of connections that the mail server allows
         """,
         parse: integer(in: 1...64)
     )
@@ -144,15 +144,15 @@ struct SettingTable: Sendable {
     let serviceName = Setting<String?>(
         "SERVICE_NAME",
         default: .computed("the name in the flow file, otherwise Accounts") { nil },
-        "name of the service in mail, on pages and in authenticator apps; a name in BRAND_FILE takes its place",
+        "name of the service in mail, on pages and in authenticator apps; a name in BRAND_FILE takes precedence",
         parse: line
     )
     let allowedOrigins = Setting(
         "ALLOWED_ORIGINS",
         default: .empty([]),
         """
-        other origins whose pages may send requests with the cookies of this service, separated by commas; if \
-        PUBLIC_URL is https, those with http are refused unless their host is loopback
+        origins, separated by commas, whose pages may send requests with the cookies of this service, in addition to \
+        PUBLIC_URL; if PUBLIC_URL is https, origins with http are refused unless their host is loopback
         """,
         parse: { Set(try items(of: $0).map(origin)) }
     )
@@ -169,8 +169,8 @@ struct SettingTable: Sendable {
         "AFTER_SIGNUP_URL",
         default: .empty(nil),
         """
-        URL to which the last page of a sign-up leads, unless the sign-up leads back to an application or to a page \
-        behind a proxy; without a value, the page leads to the account
+        URL to which the last page of a sign-up leads, unless the sign-up leads back to an application or to a page on \
+        a host of FORWARD_AUTH_HOSTS; without a value, the page leads to the account
         """,
         parse: webURL
     )
@@ -178,8 +178,8 @@ struct SettingTable: Sendable {
         "FORWARD_AUTH_HOSTS",
         default: .empty([]),
         """
-        hosts of applications whose reverse proxies may ask the service who has sent a request, separated by commas, \
-        each with its port unless it is the default one: see forward-auth.md
+        hosts, separated by commas, of applications whose reverse proxies may ask the service who has sent a request; \
+        write each host with its port unless the port is the default one: see forward-auth.md
         """,
         parse: { Set(try items(of: $0).map(host)) }
     )
@@ -201,7 +201,7 @@ struct SettingTable: Sendable {
         """
         memory for each hash in KiB, up to 262144. Together with ARGON2_ITERATIONS, it must reach one of the minimum \
         configurations of the OWASP Password Storage Cheat Sheet, such as 19456 KiB with 2 iterations. Do not lower \
-        it while accounts have hashes with more memory: the server cannot check their passwords then
+        it while accounts have hashes with more memory: then the server could not check the passwords of these accounts
         """,
         parse: integer(in: 8...Argon2Parameters.ceiling.memoryKiB)
     )
@@ -221,7 +221,7 @@ struct SettingTable: Sendable {
     let argon2Queue = Setting(
         "ARGON2_QUEUE",
         default: .text("32"),
-        "maximum number of passwords that wait for a hash, up to 10000; client networks share the queue",
+        "maximum number of passwords that wait for a hash, up to 10000; client networks share a full queue fairly",
         parse: integer(in: 1...10_000)
     )
     let argon2Wait = Setting(
@@ -259,7 +259,8 @@ struct SettingTable: Sendable {
         default: .text("5"),
         """
         connections to PostgreSQL, from 2 to 64. Half of them, rounded down and at most 4, run statements that only \
-        read or that write a single row, several in one transaction; the others run everything else
+        read or that write a single row, and combine several of them in one transaction; the other connections run \
+        everything else
         """,
         parse: integer(in: 2...64)
     )
@@ -528,7 +529,7 @@ private func host(_ text: String) throws -> String {
 private func webURL(_ text: String) throws -> String {
     let url = URLComponents(string: text)
     guard let url, ["http", "https"].contains(url.scheme), url.host?.isEmpty == false, url.user == nil else {
-        throw InvalidSettingText(text: text, expected: "http:// or https:// with a host")
+        throw InvalidSettingText(text: text, expected: "http:// or https:// with a host and without a user")
     }
     return text
 }
