@@ -1,9 +1,11 @@
 internal import Foundation
 
 extension Sessions {
-    /// Gives the account its old address back. Ends all sessions, and deletes the password. Also deletes the
-    /// authenticator app and the recovery codes if the app was added less than seven days before the change of the
-    /// address, or after it. The person sets a new password with a recovery (``Flow/recovery``).
+    /// Gives the account its old address back. Ends all sessions and unfinished sign-ins, deletes the known devices,
+    /// and outdates open recoveries and changes of the address (``Signups/outdateDrafts(of:when:)``). Deletes the
+    /// password. Also deletes the authenticator app and the recovery codes if the app was added less than seven days
+    /// before the change of the address, or after it. The person sets a new password with a recovery
+    /// (``Flow/recovery``).
     ///
     /// Throws `refused` if the link was never mailed, was used or has expired. Also throws it if another link has
     /// restored an address that the account had before the one of this link.

@@ -28,7 +28,7 @@ package struct OutboxSender: Sendable {
     ///   - mailers: at least one; each delivers one mail at a time.
     ///   - hasRecovery: whether people can choose a new password without signing in.
     ///   - contact: the URL at which people get help, which some mails show; nil if there is none.
-    ///   - clock: measures the deliveries, and waits in place of withheld mail.
+    ///   - clock: measures the deliveries, and waits instead of sending a withheld mail (``MailPace``).
     package init(
         outbox: Outbox,
         database: Database,

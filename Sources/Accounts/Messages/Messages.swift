@@ -143,10 +143,10 @@ extension Messages {
 
 // MARK: - Mails
 
-/// The parameter `contact` of a mail is the URL under which people reach the service; nil if it has none.
+/// The parameter `contact` of a mail is the URL at which people get help; nil if there is none.
 extension Messages {
-    /// The mail with a code. The code is only in the text, because notifications show the subject. The link to another
-    /// code is on a separate line at the end. If `link` is nil, the mail has no link.
+    /// The mail with a code. The subject does not contain the code, because notifications show the subject. The link to
+    /// another code is on a separate line at the end. If `link` is nil, the mail has no link.
     package func text(
         of mail: CodeMail,
         _ code: String,

@@ -1,5 +1,5 @@
 /// A text with placeholders, such as `Use at least {min} characters.`, in each of its plural forms. It is split at the
-/// placeholders when the file is read.
+/// placeholders when the file of texts is read.
 struct TextTemplate: Sendable {
     private let forms: [PluralForm: [Piece]]
 

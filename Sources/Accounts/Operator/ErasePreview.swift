@@ -1,4 +1,5 @@
-/// The data that ``Operator/erase(_:)`` would erase.
+/// The data that ``Operator/erase(_:)`` would erase, without the tickets that were mailed to the address of the
+/// account.
 package struct ErasePreview: Sendable {
     /// The masked address and username; nil if the account has none.
     package let address, username: String?
@@ -24,9 +25,9 @@ extension Operator {
         return ErasePreview(address: address, username: username, rows: counts)
     }
 
-    /// The rows that the SQL function `erase_account` deletes with an account: the rows of the tables that refer to the
-    /// account, directly or through its sessions, and the waiting mail about it. Each entry has the name of a kind of
-    /// row in the plural, and the text after `FROM` in a query for these rows.
+    /// The rows that the SQL function `erase_account` deletes with an account: the rows that refer to the account with
+    /// a foreign key, directly or through its sessions, and the waiting mail about it. Each entry has the name of a
+    /// kind of row in the plural, and the text after `FROM` in a query for these rows.
     static func belongings(of account: ID<Account>) -> [(name: String, rows: SQL)] {
         let owned = [
             "identifiers", "credentials", "authenticators", "recovery codes", "consents", "past consents", "photos",

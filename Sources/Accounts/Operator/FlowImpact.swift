@@ -21,8 +21,8 @@ package struct FlowImpact: Sendable {
     package let drafts: Int
     /// The sign-ups that expire as soon as the new flow is used.
     package let ended: Affected
-    /// The number of sign-ups whose answers were validated under both flows: the newest of the sign-ups that do not
-    /// expire.
+    /// The number of sign-ups whose answers were validated under both flows: the newest of the sign-ups that have not
+    /// expired under the new flow.
     package let examined: Int
     /// The fields whose answers are valid under the old flow but not under the new one, each with the affected
     /// sign-ups.

@@ -37,7 +37,7 @@ extension Provider {
         guard let pushed, application.allows(redirectURI: pushed.redirectURI) else {
             throw .unanswerable(
                 .init(
-                    detail: "The request_uri was used, has expired, or is of another application,"
+                    detail: "The request_uri is unknown, was used, has expired, or is of another application,"
                         + " or its redirect_uri is not registered any more."
                 )
             )
@@ -118,8 +118,8 @@ extension Provider {
         return isOld || request.prompts.contains(.login)
     }
 
-    /// Whether another program may have sent the request: every program on a device can use a redirect URI of a public
-    /// application that is not an `https:` URL (RFC 8252 §8.6).
+    /// Whether another program may have sent the request. If a public application has a redirect URI that is not an
+    /// `https:` URL, every program on the device can use this URI (RFC 8252 §8.6).
     private func isUnknownProgram(_ request: AuthorizationRequest) -> Bool {
         application(request.application)?.isPublic == true && !request.redirectURI.hasPrefix("https:")
     }

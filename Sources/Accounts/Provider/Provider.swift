@@ -16,15 +16,15 @@ package struct Provider: Sendable {
 
     package func application(_ id: String) -> Application? { registry.current[id] }
 
-    /// Returns a copy for a client in that network, to which the rate limits of the network apply.
+    /// Returns a copy for a client in that network. The copy applies the rate limits of the network.
     package func from(_ network: Network) -> Provider {
         let sessions = sessions.from(network, SessionClient(browser: nil, device: nil))
         return Provider(sessions: sessions, registry: registry, signingKeys: signingKeys, issuer: issuer)
     }
 }
 
-/// The access of one application to one session. Its id is the claim `sid` in all JWTs that the application gets for the
-/// session.
+/// The access of one application to one session. Its id is the claim `sid` in all JWTs that the application gets for
+/// the session.
 package enum Grant {}
 
 /// One answer to an authorization request: a code, and the tokens for which the application exchanges the code.

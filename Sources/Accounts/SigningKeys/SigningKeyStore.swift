@@ -3,7 +3,7 @@ struct SigningKeyStore: Sendable {
     let database: Database
     let keys: KeyRing
 
-    /// Reads the keys, and makes those that are missing.
+    /// Reads the keys. If an algorithm lacks a live or a next key, first makes the missing key.
     func load() async throws(DatabaseError) -> SigningKeySet {
         var stored = try await read()
         let missing = Place.all.filter { place in

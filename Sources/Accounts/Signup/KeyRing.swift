@@ -17,7 +17,7 @@ package enum KeyRingError: Error, CustomStringConvertible {
     }
 }
 
-/// The data was encrypted with a key that is not in the key ring, or for another place, or somebody has changed it.
+/// The data was encrypted with a key that is not in the key ring, or for another ``SealedPlace``, or was changed.
 package struct UnsealingError: Error {}
 
 /// The secret keys of the service, which are not in the database. The first key encrypts; all keys decrypt.

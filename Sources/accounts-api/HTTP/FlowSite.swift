@@ -8,14 +8,14 @@ struct FlowSite: Sendable {
     let sessionCookies: SessionCookies
     let pages: Pages
     let uploads: Uploads
-    /// Nil for all flows but the sign-up, whose last page depends on the session.
+    /// Set only for the flow of the sign-up, because its last page depends on the session. Nil for any other flow.
     let sessions: Sessions?
     /// The OpenID provider; nil if the service has no applications.
     let provider: Provider?
-    /// The hosts to which a person may return; nil if forward authentication is not configured.
+    /// The hosts of the applications behind proxies, to which a page may lead back; nil without forward authentication.
     let hosts: ForwardAuthHosts?
-    /// The URL to which the last page of a sign-up leads, unless it leads back to an application or to a page behind a
-    /// proxy. If nil, the page leads to the account.
+    /// The URL to which the last page of a sign-up leads, unless the sign-up leads back to an application or to a page
+    /// behind a proxy. If nil, the page leads to the account.
     let afterSignupURL: String?
 
     /// - Parameter isSecure: whether `PUBLIC_URL` begins with `https://`.

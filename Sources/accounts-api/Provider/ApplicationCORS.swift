@@ -2,9 +2,9 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// Decides which answers a script in a browser may read, if the script comes from another origin, such as that of an
-/// application (Fetch Standard, CORS): those of a few paths. The authorization endpoint must not be one of these paths
-/// (RFC 9700 §2.6). ``CORS`` itself permits scripts of the sites in `ALLOWED_ORIGINS`.
+/// Decides whether a script of another origin, such as that of an application, may read an answer (Fetch Standard,
+/// CORS). Only a few paths have such answers. The authorization endpoint must not be one of these paths (RFC 9700
+/// §2.6). ``CORS`` itself permits scripts of the origins in `ALLOWED_ORIGINS`.
 struct ApplicationCORS: Sendable {
     /// The applications; nil if the service has none.
     let applications: ApplicationRegistry?
@@ -36,14 +36,14 @@ struct ApplicationCORS: Sendable {
         "/oauth/token": "POST", "/oauth/userinfo": "GET, POST", "/oauth/revoke": "POST",
     ]
 
-    /// The paths of documents that scripts of all sites may read. The documents are the same for everybody, and caches
-    /// keep them.
+    /// The paths of documents that scripts of all origins may read. The documents are the same for everybody, and
+    /// caches keep them.
     private static let publicPaths: Set<String> = [
         "/oauth/keys", "/.well-known/openid-configuration", "/.well-known/oauth-authorization-server",
     ]
 
-    /// Whether the path of a route belongs to the OpenID provider. Scripts of the sites in `ALLOWED_ORIGINS` get no
-    /// permission there, because the authorization endpoint must not have CORS (RFC 9700 §2.6).
+    /// Whether the path of a route belongs to the OpenID provider. `ALLOWED_ORIGINS` gives no permission there, because
+    /// the authorization endpoint must not have CORS (RFC 9700 §2.6).
     static func isOfProvider(_ path: String?) -> Bool { path?.hasPrefix("/oauth/") == true }
 
     /// - Parameter path: the path of the route; nil if the request has no route.

@@ -4,7 +4,7 @@ import ArgumentParser
 struct DraftCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drafts",
-        abstract: "Lists, shows, extends and deletes unfinished sign-ups.",
+        abstract: "Lists, shows, extends and deletes drafts: sign-ups, recoveries and changes of an address.",
         subcommands: [List.self, Show.self, Why.self, Board.self, Expire.self, Purge.self, Extend.self, Funnel.self]
     )
 }

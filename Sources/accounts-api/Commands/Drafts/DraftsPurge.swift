@@ -4,10 +4,12 @@ import ArgumentParser
 extension DraftCommands {
     struct Purge: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Deletes all unfinished drafts that match.",
+            abstract: "Deletes all unfinished drafts that match the options.",
             discussion: """
-                This cannot be undone: the command says how many drafts match and asks first, or needs --yes. Writes \
-                an audit record for each deleted draft. A search by --email writes further records, also with --dry-run.
+                This cannot be undone. So the command first says how many drafts match, and asks; without a terminal, \
+                it needs --yes. With --email, it also deletes the tickets (links for another code) that were mailed to \
+                the address. Writes an audit record for each deleted draft. A search by --email writes further \
+                records, also with --dry-run.
 
                 EXAMPLES
                   accounts-api drafts purge --email kim@example.com --dry-run

@@ -1,9 +1,9 @@
 import HTTPTypes
 import Hummingbird
 
-/// Adds the CORS headers. Scripts of the sites in `ALLOWED_ORIGINS` may read all answers of the router except those of
-/// the OpenID provider. Scripts of applications may read some answers, and scripts of all sites may read a few public
-/// documents (see ``ApplicationCORS``).
+/// Adds the CORS headers. Scripts of the origins in `ALLOWED_ORIGINS` may read all answers of the router, but of the
+/// OpenID provider only what other scripts may read: scripts of public applications may read a few answers, and scripts
+/// of all origins may read a few public documents (``ApplicationCORS``).
 struct CORS: RouterMiddleware {
     let allowedOrigins: Set<String>
     let applications: ApplicationCORS
