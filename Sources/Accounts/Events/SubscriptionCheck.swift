@@ -1,9 +1,10 @@
 package import Logging
 internal import ServiceLifecycle
 
-/// Warns the operator if the event settings of this server's applications differ from those in the database. Each
-/// server stores its settings at its start and at each reload. The settings that were stored last decide which events
-/// and logouts all servers write. Other differences between the applications files are not detected.
+/// Warns the operator if the event settings of this server's applications differ from those in the database: the types
+/// of events, and whether there is a webhook and a back-channel logout. Each server stores its settings at its start
+/// and at each reload. The settings that were stored last decide which events and logouts all servers write. Other
+/// differences between the applications files are not detected.
 package struct SubscriptionCheck: Sendable {
     private let subscribers: @Sendable () -> [EventSubscriber]
     private let database: Database

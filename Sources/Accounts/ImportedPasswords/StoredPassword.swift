@@ -1,7 +1,7 @@
 internal import Foundation
 
 /// The hash of an account's password, as the table `credentials` stores it: the Argon2id hash of the password or, for
-/// an imported hash, of the output of the imported method.
+/// an ``ImportedHash``, of the output of the imported method.
 ///
 /// For an imported hash, the text is `kind|base64 of the salt|$argon2id$…`: the table has the imported method and its
 /// salt, but not the imported hash. So an attacker who has copied the table must compute Argon2id for each guess.

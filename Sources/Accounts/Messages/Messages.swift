@@ -1,7 +1,7 @@
 /// The texts for people in one language, except those of the flow. Texts that the language does not have are in
 /// English.
 package final class Messages: Sendable {
-    /// The texts of the words. The index is ``Word/rawValue``.
+    /// The text of each ``Word``. The index is ``Word/rawValue``.
     private let words: [String]
     /// The texts of the language itself by their paths, such as `pages.sign-up`.
     private let texts: [String: TextTemplate]

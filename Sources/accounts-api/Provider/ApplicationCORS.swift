@@ -47,7 +47,7 @@ struct ApplicationCORS: Sendable {
     static func isOfProvider(_ path: String?) -> Bool { path?.hasPrefix("/oauth/") == true }
 
     /// - Parameter path: the path of the route; nil if the request has no route.
-    /// - Returns: nil if scripts may not read the answer.
+    /// - Returns: nil if no script may read the answer, apart from those that ``CORS`` itself permits.
     func access(of request: Request, at path: String?) -> Access? {
         guard let path else { return nil }
         if Self.publicPaths.contains(path) { return Access(origin: "*", methods: "GET") }
