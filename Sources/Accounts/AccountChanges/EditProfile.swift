@@ -2,7 +2,7 @@ internal import Foundation
 
 /// Changes of the values that people may edit in their account (``Flow/editableSteps``).
 extension Sessions {
-    /// Returns a draft with the values of the account, from which the forms of the account are filled. The draft is not
+    /// Returns a draft with the values of the account, with which the forms of the account are filled. The draft is not
     /// stored.
     package func draft(of session: AccountSession, in language: Language) async throws(SignInError) -> Draft {
         signups.newDraft(
@@ -16,8 +16,9 @@ extension Sessions {
     /// Validates the answers to one step and replaces its values. If this changes the username by which the person
     /// signs in, mails a notice to the address of the account.
     ///
-    /// Throws `refused` with all refusals of the answers, or with `taken` if another account or an open draft has that
-    /// username; `limited` if a rate limit is exceeded; `noSession` if the session has ended or has a new token.
+    /// Throws `refused` with all refusals of the answers, or with `taken` if another account or an open draft has the
+    /// new username. Throws `limited` if a rate limit is exceeded. Throws `noSession` if the session has ended, has a
+    /// new token, or belongs to a disabled account.
     ///
     /// - Parameter step: one of ``Flow/editableSteps``.
     package func edit(
@@ -34,7 +35,8 @@ extension Sessions {
         return try await change(step.fields, of: session, from: draft, to: values, inputs)
     }
 
-    /// Removes the value of one field. Throws `refused` if the step requires it.
+    /// Removes the value of one field. Throws `refused` if the step requires the field, and otherwise throws as
+    /// ``edit(_:in:of:in:)`` does.
     ///
     /// - Parameter step: the step of ``Flow/editableSteps`` that has the field.
     package func remove(
@@ -74,8 +76,8 @@ extension Sessions {
     }
 
     /// Consumes the limits of the plan. Throws `limited` if one of them is exceeded, and `refused` if the new
-    /// identifier is taken. ``change(_:of:from:to:_:)`` calls this before it decodes an image, so that no image is
-    /// decoded for such a change.
+    /// identifier is taken. ``change(_:of:from:to:_:)`` calls this before it decodes an image, so that a change
+    /// that must fail decodes none.
     private func consumeLimits(of plan: inout EditPlan) async throws(SignInError) {
         if plan.limits.isEmpty, plan.renaming == nil { return }
         let limits = plan.limits

@@ -9,7 +9,7 @@ package struct AccountExport: Sendable {
     package let flow: String
     package let language: String
     package let emailProvedAt: Date?
-    /// For each known device, the time when the person last signed in or entered a mailed code on it.
+    /// For each known device (``DeviceToken``), the last time when a sign-in or another act made it known.
     package let devices: [Date]
     package let leftAddresses: [LeftAddressEntry]
     package let photos: [PhotoEntry]
@@ -35,7 +35,7 @@ package struct PhotoEntry: Sendable {
     package let image: [UInt8]?
 }
 
-/// An earlier answer to a document, which the person has withdrawn or replaced.
+/// A recorded acceptance or rejection of a document, which a later one has replaced.
 package struct PastConsent: Sendable {
     package let consent: GivenConsent
     package let endedAt: Date

@@ -12,7 +12,7 @@ struct LanguageTexts: Sendable {
     /// if there is none, the text in the first language of the flow.
     var questions: [String: String] = [:]
 
-    /// A copy with the texts of `others`, and with these texts where `others` has none.
+    /// A copy with the texts of `others`. A text that `others` lacks stays.
     func replaced(by others: LanguageTexts) -> LanguageTexts {
         LanguageTexts(
             tag: tag,

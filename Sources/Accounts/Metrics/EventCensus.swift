@@ -1,7 +1,7 @@
 extension Database {
-    /// The maximum number of rows that one count reads. `waiting` is for the waiting events of one application; the age
-    /// is that of the oldest event that was counted. `others` is for the failed events of all applications together,
-    /// and for the logouts of all of them.
+    /// The maximum number of rows in one count. `waiting` is for the waiting events of one application; the gauge of
+    /// their age is about the counted events only. `others` is for the failed events of all applications together, and
+    /// for the logouts of all of them.
     private static let maximumCounted = (waiting: 10_000, others: 100_000)
 
     /// Gauges of the events and logouts that applications have not received, by application. An application without a
@@ -56,7 +56,7 @@ extension Database {
         "greatest(extract(epoch FROM now() - \(time)), 0)::bigint"
     }
 
-    /// A query that counts rows by application. It reads at most `maximumCounted.others` rows.
+    /// A query that counts rows by application, at most `maximumCounted.others` in all.
     ///
     /// - Parameter rows: the text after `FROM`: a table with a column `application`, and a condition if there is one.
     private static func count(of rows: SQL) -> SQL {

@@ -7,9 +7,9 @@ package struct AuditFilter: Sendable {
     package var act: Operator.Act?
     /// The id of the draft, account, mail or event, or its first digits.
     package var subject: IDPrefix<AuditRecord>?
-    /// Selects records whose age is at most this.
+    /// The maximum age of a record.
     package var since: Duration?
-    /// The whole reason that the operator gave.
+    /// The reason that the operator gave. It must be equal to this text.
     package var reason: String?
 
     package init(
@@ -45,7 +45,8 @@ package struct AuditRecord: Sendable {
     /// and in records that were written before the machine was recorded.
     package let host: String?
     package let act: String
-    /// The id of the draft, account, mail or event; nil if the act is about none of them, or about many.
+    /// The id of the draft, account, mail or event; nil if the act is about none of them, like a search that found
+    /// nothing, or about many.
     package let subject: UUID?
     /// The reason that the operator gave, such as the number of a support ticket; nil if the operator gave none.
     package let reason: String?

@@ -14,7 +14,8 @@ package struct DraftBoard: Sendable {
         }
     }
 
-    /// Whether ``Operator/board(cards:limit:)`` has read as many drafts as it may. Then the counts may be too low.
+    /// Whether ``Operator/board(cards:limit:)`` has read as many drafts as its `limit`. If so, there may be more drafts
+    /// than it has counted.
     package let isCut: Bool
 
     package init(columns: [Column], isCut: Bool = false) {

@@ -4,8 +4,8 @@ package enum DatabaseError: Error, Sendable {
     /// the deadline passed while the statement waited to be sent, or too many of the statements that shared the
     /// transaction have waited too long for locks.
     case unavailable(String)
-    /// The connection was lost, or the deadline passed, while or after the statement was sent, so it may have taken
-    /// effect. Read before you write again.
+    /// The connection was lost, or the deadline passed, while or after the statement was sent. So the statement may
+    /// have taken effect: read before you write again.
     case outcomeUnknown(String)
     /// The task of the caller was cancelled before the statement was sent.
     case cancelled

@@ -1,9 +1,9 @@
 internal import Crypto
 internal import Foundation
 
-/// A refresh token: the id of its authorization, its number, and a keyed digest of the number and the nonce of the
-/// authorization, as 72 characters of base64url. The service computes the token from its keys. So it can give the same
-/// token again to a repeated request, and a stranger who reads the database cannot compute a token.
+/// A refresh token: the id of its authorization, its number, and a keyed digest of both and of the nonce of the
+/// authorization, as 72 characters of base64url. The service computes the token from its keys. So the service can give
+/// the same token again to a repeated request, and a stranger who reads the database cannot compute a token.
 struct RefreshToken: Sendable {
     let authorization: ID<Authorization>
     let number: Int
@@ -50,9 +50,10 @@ struct RefreshToken: Sendable {
 /// application presents.
 ///
 /// Tabs of an application refresh at the same time, and responses get lost, so a token can be presented again after its
-/// exchange. Within 30 seconds of the exchange, the token gets the same successor again. Later, if the successor is
-/// still the newest token, the token gets a new successor, which replaces the unused one. Otherwise the outcome is
-/// `reused`: the application or a thief has used the token before (RFC 9700 §4.14.2).
+/// exchange. Within 30 seconds of the exchange, the token gets the same successor again, unless 100 other exchanges
+/// followed. Later, if the successor is still the newest token, the token gets a new successor, which replaces the
+/// unused one. Otherwise the outcome is `reused`: the application or a thief has used the token before (RFC 9700
+/// §4.14.2).
 struct RefreshTokens: Hashable, Sendable {
     /// The exchange of a token for its successor.
     struct Exchange: Hashable, Sendable {
@@ -62,9 +63,9 @@ struct RefreshTokens: Hashable, Sendable {
     }
 
     enum Outcome: Hashable, Sendable {
-        /// The successor that an earlier request with the same token has got.
+        /// The number of the successor that an earlier request with the same token has got.
         case repeated(Int)
-        /// A new successor, which is the newest token now.
+        /// The number of a new successor, which is now the newest token.
         case exchanged(Int)
         /// The token was exchanged before, and cannot be exchanged again.
         case reused

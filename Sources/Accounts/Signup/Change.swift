@@ -5,8 +5,8 @@ package struct Change {
     /// they depend has changed.
     var cleared: [FieldName] = []
     var effects: [Effect] = []
-    /// The new recovery codes, for the response to this act; empty if there are none. For pages, the values may also
-    /// contain them (``Authenticator/unsavedCodes``).
+    /// The new recovery codes, for the response to this act; empty if there are none. If the response is a page, the
+    /// values may contain the codes, too (``Authenticator/unsavedCodes``).
     var recoveryCodes: [RecoveryCode] = []
 }
 
@@ -20,8 +20,8 @@ package struct Effect {
     /// Rate limits that are consumed before the change is written, unless another request has changed the draft. A
     /// submission with slow work consumes them before that work, even if another request has changed the draft.
     var limits: [Charge] = []
-    /// Rate limits that are consumed after `limits`, unless one of these is exceeded, a name of the change is taken, or
-    /// another request has changed the draft.
+    /// Rate limits that are consumed after ``limits``, unless one of ``limits`` is exceeded, a name of the change is
+    /// taken, or another request has changed the draft.
     var laterLimits: [Charge] = []
     /// The public name, such as a username, that must be reserved for the draft (leased) before the change is written;
     /// nil if the effect needs no name.

@@ -15,12 +15,13 @@ package struct Verdict: Sendable {
 }
 
 extension Signups {
-    /// Returns the refusals of the answered fields, and the usual form of their valid values; neither if a submission
-    /// of these answers would skip an optional step. Does not change the draft, compute an Argon2 hash, decode an
-    /// image, send mail, or compare a code. So a submission may be refused although the check has found nothing.
+    /// Returns the refusals of the answered fields, and the usual form of their valid values. Returns neither if a
+    /// submission of these answers would skip an optional step. Does not change the draft, compute an Argon2 hash,
+    /// decode an image, send mail, or compare a code. So a submission may be refused although the check has found
+    /// nothing.
     ///
-    /// Reports whether a public name that the draft does not have is taken, which counts against a rate limit. Never
-    /// reports whether an address is taken.
+    /// Also refuses a public name, such as a username, that is taken. Each check of a name that the draft does not have
+    /// yet counts against a rate limit. Never reports whether an address is taken.
     package func check(_ answers: Answers, on step: Step, of draft: Draft) async throws(CheckError) -> Verdict {
         if draft.account != nil { throw .committed }
         let progress = progress(of: draft)

@@ -1,6 +1,6 @@
 import Accounts
 
-/// The files of a brand with their URLs, and the values of the brand in templates and style sheet.
+/// The files of a brand with their URLs, and the values that the brand gives to the templates and the style sheet.
 struct BrandAssets: Sendable {
     private let brand: Brand
     private let logo: Asset?
@@ -57,7 +57,8 @@ extension Asset {
             "\(name).\(file.type.rawValue)",
             file.bytes,
             file.type.contentType,
-            // An SVG file can contain a script, which would run if somebody opened the file itself.
+            // An SVG file can contain a script. Without this policy, the script would run if somebody opened the file
+            // itself.
             contentPolicy: file.type == .svg ? "default-src 'none'; style-src 'unsafe-inline'; sandbox" : nil
         )
     }

@@ -1,7 +1,7 @@
 import Accounts
 
-/// The body of a request that signs in or changes an account. Each `mutating` function reads a member, and
-/// collects a refusal if the member is invalid. Each except ``flag(_:)`` also collects a refusal if it is missing.
+/// The body of a request that signs in or changes an account. Each `mutating` function reads a member, and collects a
+/// refusal if the member is invalid. Each except ``flag(_:)`` also collects a refusal if the member is missing.
 struct SignInBody {
     private let body: Answers
     private(set) var refusals: [Refusal]
@@ -86,7 +86,9 @@ struct SignInBody {
         }
     }
 
-    /// Returns the value. Throws a problem if a member was refused; if none was, the value is never nil.
+    /// Returns the value. Throws a problem if a member was refused.
+    ///
+    /// - Parameter value: what one of the `mutating` functions has returned; nil only if a member was refused.
     func checked<Value>(_ value: Value?, in language: Language) throws -> Value {
         guard refusals.isEmpty, let value else { throw Problem.refused(refusals, in: language) }
         return value

@@ -1,5 +1,5 @@
-/// A field in which the person types the password again. The two texts are compared in canonical form. Nothing is
-/// stored: the field is complete if the password field is complete.
+/// A field in which the person types the password again. The two passwords are compared in canonical form. The answer
+/// is not stored: the field is complete if the password field is complete.
 package struct ConfirmationField: FieldKind {
     package typealias Value = Never
     package typealias Input = Void

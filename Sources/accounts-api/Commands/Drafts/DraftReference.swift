@@ -15,9 +15,9 @@ struct DraftReference: ExpressibleByArgument, Sendable {
     /// Whether ``find(by:)`` may need the keys, because it may search by an address or a username.
     var needsKeys: Bool { name.id == nil }
 
-    /// Returns a complete id without a search, so a draft with that id need not exist. For any other text, throws
-    /// ``NotFound`` if there is no such draft, and ``Refused`` if there are several. A search by an address or a
-    /// username finds only drafts that are neither committed nor expired.
+    /// Returns the id of the draft. Does not search for a complete id, so a draft with that id need not exist. For any
+    /// other text, throws ``NotFound`` if there is no such draft, and ``Refused`` if there are several. A search by an
+    /// address or a username finds only drafts that are neither committed nor expired.
     func find(by admin: Operator) async throws -> ID<Draft> {
         try await name.find(by: admin, "drafts", matching: admin.idsBeginning(with:)) { identifier in
             try admin.checkKeys()
