@@ -18,7 +18,7 @@ struct LineLogger: LogHandler {
 
     func log(event: LogEvent) {
         // Drops the lines of Hummingbird about its start and stop, because the command `serve` logs both itself. At the
-        // level debug, keeps them.
+        // levels debug and trace, keeps them.
         if event.source == "HummingbirdCore", event.level == .info, logLevel > .debug { return }
         let own = event.metadata ?? [:]
         // Drops the id that Hummingbird adds: the records of requests have `request_id`, which clients see, too.
@@ -44,7 +44,7 @@ struct LineLogger: LogHandler {
         _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
-    /// Converts `Int`, `UInt` and `Double` to numbers, and everything else to text, also a `UInt` above `Int.max`.
+    /// Converts `Int`, `Double` and a `UInt` up to `Int.max` to numbers, and everything else to text.
     private static func json(_ value: Logger.MetadataValue) -> JSON {
         switch value {
         case .stringConvertible(let number as Int): .integer(number)

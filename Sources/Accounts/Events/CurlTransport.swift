@@ -103,8 +103,8 @@ private final class CurlWorker: @unchecked Sendable {
         curl.set(CURLOPT_URL, request.url)
         let status = curl.post(request, &state)
         let response = curl.replyCode
-        // CURLE_WRITE_ERROR says that the body of the response is longer than 4 KiB; the rest was not read. A status of
-        // 1xx is not the final status.
+        // CURLE_WRITE_ERROR means that the body of the response is longer than 4 KiB, and that the rest was not read.
+        // The status of the response counts nevertheless. A status of 1xx is not the final status.
         guard response >= 200, status == CURLE_OK || status == CURLE_WRITE_ERROR else {
             return .failed(
                 state.hasOnlyRefusedAddresses

@@ -3,7 +3,7 @@ package import Foundation
 /// A reason why a draft cannot be committed.
 package struct Obstacle: Sendable {
     package let step: StepName
-    /// Nil if the reason is about the whole step.
+    /// Nil for ``Reason/notAnswered`` and ``Reason/sealed``, which are about the whole step or draft.
     package let field: FieldName?
     package let reason: Reason
 
@@ -24,8 +24,8 @@ package struct Obstacle: Sendable {
         /// expired. `failure` says why the previous attempt has failed. `isReply` is true if `failure` is a reply of
         /// the mail server.
         case codePostponed(failure: String, isReply: Bool, isExpired: Bool, nextAttempt: Date, now: Date)
-        /// The mail with the code is dead, or the next attempt gives it up because it comes too late. The person must
-        /// correct the address or request a new code.
+        /// The service has given up the mail with the code, or will do so at the next attempt, which comes too late.
+        /// The person must correct the address or request a new code.
         case codeRefused(failure: String, isReply: Bool)
         case codeExpired
         /// All attempts at this code are used; the person must request a new one.

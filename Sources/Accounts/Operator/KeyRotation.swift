@@ -37,9 +37,9 @@ extension Operator {
         }
     }
 
-    /// Re-encrypts the drafts, the rows of ``sealedTables`` and the sentinel with the first key of the ring,
-    /// and computes the digests of the addresses and usernames in these drafts again with that key. The other keys can
-    /// then be removed after a while, unless a password needs their pepper (``removableKeys(after:)``).
+    /// Re-encrypts the drafts, the rows of ``sealedTables`` and the sentinel (the row of `key_sentinel`) with the first
+    /// key of the ring, and computes the digests of the addresses and usernames in these drafts again with that key.
+    /// The other keys can be removed some time later, unless a password needs their pepper (``removableKeys(after:)``).
     ///
     /// The digests of mailed codes cannot be computed again, and unfinished sign-ins are not re-encrypted. The old key
     /// must therefore stay in the ring until these codes and sign-ins have expired. If it is removed earlier, the
@@ -64,14 +64,14 @@ extension Operator {
                 rotated.count(number, PHCString.keyID(Substring(pepper)) ?? [], in: signups.keys)
             }
         }
-        // Comes last: a server that has only the new key works as soon as it can decrypt the sentinel, the row of
-        // `key_sentinel`. It must then be able to decrypt everything else.
+        // Comes last: a server that has only the new key works as soon as it can decrypt the sentinel. It must then be
+        // able to decrypt everything else.
         if try await !signups.keys.renewSentinel(in: database) { rotated.unreadable += 1 }
         return rotated
     }
 
-    /// The ids of the keys that can be removed after the rotation, when the codes that were mailed before it have
-    /// expired. None if some data cannot be decrypted.
+    /// The ids of the keys that can be removed when the codes that were mailed and the sign-ins that began before the
+    /// rotation have expired. None if some data cannot be decrypted.
     package func removableKeys(after rotated: Rotated) -> [String] {
         if rotated.unreadable > 0 { return [] }
         return signups.keys.ids.dropFirst().map(\.key).filter { rotated.passwords[$0] == nil }

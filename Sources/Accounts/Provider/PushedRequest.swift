@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// An authorization request that the application has sent before it sends the person's browser (RFC 9126). It can be
-/// used once, within a minute.
+/// An authorization request that the application sends to the service before it redirects the person's browser (RFC
+/// 9126). The request can be used once, within a minute.
 package enum PushedRequest {
     /// The time within which the request can be used, in seconds.
     package static let lifetime = 60
@@ -43,7 +43,7 @@ extension Provider {
         return PushedRequest.uri(token)
     }
 
-    /// Reads the request. It comes from the application and not from a browser, so every error is a response to the
+    /// Reads the request. The application itself sends it, and not a browser, so every error is a response to the
     /// application.
     private func readDirectly(
         _ parameters: OAuthParameters,

@@ -3,8 +3,8 @@ internal import Foundation
 extension Sessions {
     /// Returns the session of the token.
     ///
-    /// Throws `noSession` if the session has ended, and `idle` if it must be confirmed first. Records at most once a
-    /// minute that the session is in use; otherwise it only reads.
+    /// Throws `noSession` if the session has ended or the account is disabled, and `idle` if the person must confirm
+    /// the session first. Records at most once a minute that the session is in use; otherwise only reads.
     package func find(_ token: Token<AccountSession>) async throws(SignInError) -> AccountSession {
         let session = try await check(token)
         if session.now.timeIntervalSince(session.lastSeenAt) > 60 { try await touch(session) }

@@ -3,7 +3,7 @@ internal import Synchronization
 /// An error of an act that is retried when another request has changed the draft.
 package protocol RetriedActError: Error {
     static func find(_ error: FindError) -> Self
-    /// The draft kept changing, or too many requests wait for it.
+    /// The draft kept changing, too many requests wait for it, or the deadline of the request passed before its turn.
     static var contended: Self { get }
 }
 
@@ -16,12 +16,13 @@ extension Signups {
     /// The maximum number of attempts for a draft that other requests keep changing.
     static let maximumWriteAttempts = 8
 
-    /// Waits until the request may act on the draft (``DraftTurns``), and then calls ``retrying(_:_:)``. Throws
-    /// `contended` also if too many requests wait already, or if the deadline of the request passes before its turn.
+    /// Waits until the request may act on the draft (``DraftTurns``), and then calls ``retrying(_:_:)``. In addition to
+    /// the errors of that function, throws `contended` if too many requests wait already, or if the deadline of the
+    /// request passes before its turn.
     ///
     /// Within this process, these acts on one draft run one after another, so each of several parallel requests costs
-    /// one read and one write. Other servers can still interfere, and acts that take no turn, such as a cancel or the
-    /// opening of a link on another device.
+    /// one read and one write. Other servers can still change the draft meanwhile. So can acts that take no turn, such
+    /// as a cancel or the opening of a link on another device.
     func retryingInTurn<Result, Failure: RetriedActError>(
         _ draft: Draft,
         _ act: (Draft) async throws(Failure) -> Result?
@@ -41,8 +42,8 @@ extension Signups {
         return try await retrying(draft, act)
     }
 
-    /// Runs an act until it returns a result. Nil means that the draft has changed; it is read again before the next
-    /// attempt. Throws `contended` after ``maximumWriteAttempts`` attempts.
+    /// Runs an act until it returns a result. If the act returns nil, the draft has changed, and is read again before
+    /// the next attempt. Throws `contended` after ``maximumWriteAttempts`` attempts.
     func retrying<Result, Failure: RetriedActError>(
         _ draft: Draft,
         _ act: (Draft) async throws(Failure) -> Result?
@@ -51,7 +52,7 @@ extension Signups {
         for attempt in 1...Self.maximumWriteAttempts {
             if let result = try await act(draft) { return result }
             if attempt == Self.maximumWriteAttempts { break }
-            // A random delay keeps servers from colliding again.
+            // A random delay keeps servers from changing the draft at the same time again.
             if attempt > 1 { try? await Task.sleep(for: .milliseconds(Int.random(in: 1...(4 << attempt)))) }
             draft = try await reread(draft, orThrow: Failure.find)
         }

@@ -1,8 +1,8 @@
 import Accounts
 
 extension BrandReader {
-    /// Reads the colours of light and dark pages. If the colours of a mode have no other mistake, collects a mistake
-    /// for every pair of them with too little contrast.
+    /// Reads the colours of light and dark pages. If the file has no other mistake in the colours of a mode, collects a
+    /// mistake for each of ``ContrastPair/all`` that has too little contrast in this mode.
     mutating func palettes(in entry: inout YAMLEntry) -> (light: Palette, dark: Palette) {
         guard var colours = mapping("colors", in: &entry) else { return (Palette(mode: .light), Palette(mode: .dark)) }
         let light = palette(.light, in: &colours)

@@ -7,15 +7,15 @@ struct SessionContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let session: AccountSession
     let token: Token<AccountSession>
-    /// Whether the token was a bearer token, and not in a cookie as well.
+    /// Whether the request has the token as a bearer token, and not also in a cookie.
     let isBearerOnly: Bool
     let network: Network
     let representation: Representation
     let language: Language
     /// The step in the path, if there is one.
     let step: Step?
-    /// The values in the body; empty if there is no body. Those of a form with files are missing until ``Uploads`` has
-    /// read it.
+    /// The values in the body; empty if there is no body. The values of a form with files are missing until ``Uploads``
+    /// has read the form.
     var answers: Answers
     /// A form with files, whose body ``Uploads`` reads later; nil if the body is of another type.
     let formWithFiles: FormWithFiles?

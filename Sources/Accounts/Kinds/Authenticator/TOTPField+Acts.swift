@@ -90,7 +90,8 @@ extension TOTPField {
     package func revealed(_ value: Authenticator) -> String { "set" }
 
     /// If there is an authenticator: the path of the form that removes it, and whether the step is optional, so that
-    /// the form may offer to go on without another one. Otherwise: whether the person may leave the field empty.
+    /// the form may offer to go on without an authenticator. If there is none: whether the person may leave the field
+    /// empty.
     package func templateMembers(_ form: FormField) -> [JSON.Member] {
         guard form.shown != .null else {
             return [.init("is_optional", .bool(form.step.isOptional || !form.field.isRequired))]

@@ -6,8 +6,9 @@ extension DraftCommands {
         static let configuration = CommandConfiguration(
             abstract: "Lists what a draft still needs before it can be committed.",
             discussion: """
-                A search for an address or a username writes audit records. Without ACCOUNTS_KEYS, only the step and \
-                its code are known, and only an id finds the draft.
+                A search by an address or a username writes audit records. Without ACCOUNTS_KEYS, the command knows \
+                only the current step and the state of its codes, and finds a draft only by its id or the first \
+                digits of the id.
 
                 EXAMPLE
                   accounts-api drafts why 01a1fdb2-1117-7906-a197-83af84022e4d

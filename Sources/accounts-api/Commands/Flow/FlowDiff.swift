@@ -8,10 +8,11 @@ extension FlowCommands {
             abstract: "Compares two flow files; --database also says what the second one does to unfinished sign-ups.",
             discussion: """
                 A line begins with "+" for a field that the second file adds, "-" for one that it lacks, and "~" for a \
-                field or a rule that it changes. Texts are not compared. With --database, the command also counts the \
-                sign-ups that would end as soon as a server starts with the second file, and, among the newest 10,000 \
-                of the others, those with answers that are no longer valid and those that go back to a step; --ids \
-                prints their ids. The command changes nothing.
+                field, a rule or an order of the fields that it changes. Texts are not compared. With --database, the \
+                command also counts the sign-ups that would end as soon as a server starts with the second file. Among \
+                the newest 10,000 of the others, it counts those with answers that are no longer valid and those that \
+                go back to a step. With --ids, it prints the ids of all these sign-ups, at most 100 for each effect. \
+                The command changes nothing.
 
                 EXAMPLES
                   accounts-api flow diff signup.yaml new.yaml

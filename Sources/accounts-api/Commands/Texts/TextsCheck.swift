@@ -6,9 +6,9 @@ extension TextCommands {
         static let configuration = CommandConfiguration(
             abstract: "Validates a file of texts as the server does; exits with 1 if it is invalid.",
             discussion: """
-                Prints all mistakes. If the file is valid, it lists, for each language that is not built in, the texts \
-                that remain in English. If the language translates texts of the built-in flow, it also lists the texts \
-                of this flow that it lacks. Without FILE it validates TEXTS_FILE.
+                Prints all mistakes. If there are none, prints for each language that is not built in the texts that \
+                remain in English. For a language that translates some texts of the built-in flow, also prints the \
+                texts of this flow that the language lacks. Without FILE, validates TEXTS_FILE.
 
                 EXAMPLE
                   accounts-api texts check texts.yaml
