@@ -8,7 +8,7 @@ package struct Applications: Sendable {
     /// Risks that do not prevent the use of the file, such as a secret file that every user of the machine can read.
     package let warnings: [YAMLFileError]
     private let byID: [String: Application]
-    /// The origins of the redirect URIs of public applications.
+    /// The origins of the redirect URIs of public applications, which have no secret.
     private let origins: Set<String>
 
     init(all: [Application], issuerAudience: [String], warnings: [YAMLFileError]) {

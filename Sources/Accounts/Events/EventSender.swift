@@ -154,8 +154,8 @@ package struct EventSender: Sendable {
     private static let logoutLifetime = TimeInterval(24 * 3600)
 
     /// Makes one attempt to tell an application of a logout, with a new token (Back-Channel Logout 1.0, section 2.8).
-    /// After a failure that may be temporary (``Failure/isRecoverable``), schedules another attempt, if that is due
-    /// less than 24 hours after the logout. Otherwise gives up.
+    /// After a failure that may be temporary (``Failure/isRecoverable``), schedules another attempt, if the attempt is
+    /// due less than 24 hours after the logout. Otherwise gives up.
     private func deliver(_ logout: EventQueue.Logout, _ subscriber: EventSubscriber) async throws(DatabaseError) {
         guard let url = subscriber.backchannelLogoutURI else { return }
         let outcome: EventOutcome

@@ -7,9 +7,10 @@ extension IPAddress {
     /// 6890), nor for multicast, nor for the services of Azure. A webhook to an address that is not public could reach
     /// services in the network of this server.
     ///
-    /// Of IPv6, only 2000::/3 is public, except 6to4 (2002::/16), 2001::/23 with Teredo, and the blocks for
-    /// documentation. IPv4-mapped addresses and the well-known prefixes of NAT64 are outside 2000::/3. An address with
-    /// a NAT64 prefix that a network has chosen itself in 2000::/3 (RFC 6052, §2.2) counts as public.
+    /// An IPv6 address is public only within 2000::/3, and there it must not be in 6to4 (2002::/16), in 2001::/23 with
+    /// Teredo, or in a block for documentation. IPv4-mapped addresses and the well-known prefixes of NAT64 are outside
+    /// 2000::/3. An address with a NAT64 prefix that a network has chosen itself in 2000::/3 (RFC 6052, §2.2) counts as
+    /// public.
     package var isPublic: Bool {
         if bytes.count == 4 { return !Self.reserved.contains { $0.contains(self) } }
         return Self.globalIPv6.contains(self) && !Self.reserved.contains { $0.contains(self) }

@@ -1,4 +1,5 @@
-/// A counter or a histogram, which keeps its values. ``Metrics`` lists them. A gauge is only a ``Family``.
+/// A counter or a histogram, which keeps its values. ``Metrics`` has all counters and histograms. A gauge keeps no
+/// values, so it is only a ``Family``.
 protocol Metric: Sendable {
     var family: Family { get }
 }

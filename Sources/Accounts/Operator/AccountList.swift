@@ -9,7 +9,7 @@ package enum AccountState: String, CaseIterable, Sendable {
 /// Selects accounts. A property that is nil does not restrict the selection.
 package struct AccountFilter: Sendable {
     package var state: AccountState?
-    /// Selects accounts whose age is at most this.
+    /// The maximum age of an account.
     package var since: Duration?
     /// Addresses and usernames: selects accounts that have all of them. An empty list does not restrict the selection.
     package var identifiers: [SignInIdentifier]
@@ -47,7 +47,7 @@ package struct AccountSummary: Sendable {
 }
 
 extension Operator {
-    /// Returns one page of the accounts that match the filter, newest first. A search for an address or a username
+    /// Returns one page of the accounts that match the filter, newest first. A search by an address or a username
     /// writes audit records.
     ///
     /// - Parameters:

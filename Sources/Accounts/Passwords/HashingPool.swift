@@ -86,7 +86,8 @@ package final class HashingPool: Sendable {
         }
     }
 
-    /// Returns whether `candidate` is the password that was hashed. Waits and is rejected like ``hash(_:pepper:for:)``.
+    /// Returns whether `candidate` is the password that was hashed. Waits and throws `rejected` as
+    /// ``hash(_:pepper:for:)`` does.
     /// Throws `tooCostly` if the hash needs more memory than a worker of this pool has.
     ///
     /// - Parameter pepper: the pepper of the hash (``KeyRing/pepper(of:)``). With any other pepper, the function throws

@@ -28,7 +28,7 @@ struct Lane {
     var metrics = Metrics()
     let logger: Logger
 
-    /// The number of lock timeouts in a group after which the remaining jobs of the group are refused.
+    /// The number of lock timeouts in a group after which the remaining jobs of the group fail with `unavailable`.
     static let maximumLockTimeouts = 5
 
     /// Runs jobs until the queue stops. If the connection is lost, reconnects with back-off and jitter.

@@ -13,7 +13,8 @@ extension Database {
         return (ownsTables ? [.ownsTables] : []) + (createsTables ? [.createsTables] : [])
     }
 
-    /// Whether the role of the connection may insert sessions, as a server must. A role of operators may not.
+    /// Whether the role of the connection has the right to insert sessions, which a server needs. The role
+    /// `accounts_operate` does not have it.
     package func mayServe() async throws(DatabaseError) -> Bool {
         try await read("SELECT has_table_privilege('sessions', 'INSERT')").only.decode(Bool.self)
     }

@@ -12,7 +12,8 @@ package enum SigningError: Error {
 /// Signs tokens, and verifies tokens that the service has signed.
 ///
 /// The keys are rows of the database, and the first server that needs them makes them. A server reads them again when
-/// its copy is a minute old. If a token names an unknown key, it reads them at once, but at most every five seconds.
+/// its copy is a minute old. If a token names a key that the copy lacks, the server reads them at once, but at most
+/// every five seconds.
 package final class SigningKeys: Sendable {
     private let store: SigningKeyStore
     private let now: @Sendable () -> ContinuousClock.Instant
@@ -126,8 +127,8 @@ package final class SigningKeys: Sendable {
 
     /// Returns the keys. If this server began its last read at least `age` ago, one request reads them again.
     ///
-    /// - Parameter waits: whether the other requests wait for that read. If not, they get the older keys, if there are
-    ///   any.
+    /// - Parameter waits: whether the other requests wait for that read. If not, they get the older keys, and wait only
+    ///   if there are none.
     private func keys(olderThan age: Duration, waits: Bool = false) async throws(SigningError) -> SigningKeySet {
         while true {
             let now = now()
@@ -149,8 +150,8 @@ package final class SigningKeys: Sendable {
         }
     }
 
-    /// Reads the keys. If the database fails, keeps the older keys, which still sign and verify; throws only if there
-    /// are none.
+    /// Reads the keys. If the database fails, keeps the older keys, which still sign and verify. Throws only if there
+    /// are no older keys.
     private func read() async throws(SigningError) -> SigningKeySet {
         var failure: DatabaseError?
         var new: SigningKeySet?

@@ -33,8 +33,8 @@ package struct Limits: Sendable {
         case mailsFromNetwork = "mails_from_network"
         /// The mails that `mailsFromNetwork` counts, of all networks together.
         case mails
-        /// Changes of the credentials of one account, each of which mails a notice. Also the maximum number of notices
-        /// of each kind to one account.
+        /// Changes of the credentials of one account. Each mails a notice if the account has an address. Also the
+        /// maximum number of notices of each kind to one account.
         case noticesToAccount = "notices_to_account"
         /// Codes entered for an address by one client network. The default is lower than that of `guessesForAddress`,
         /// so that one network alone cannot reach that limit.
@@ -75,18 +75,19 @@ package struct Limits: Sendable {
         case appGuessesForAccount = "app_guesses_for_account"
         /// Requests that change consents of one account.
         case consentChanges = "consent_changes"
-        /// Links to another device that one draft mails.
+        /// Mails with a link that continues one draft on another device.
         case handoff
         /// Mails to one mailbox in exchange for tickets (``Ticket``).
         case mailsByTicket = "mails_by_ticket"
         /// Wrong recovery codes of one account in recoveries.
         case recoveryCodeGuessesForAccount = "recovery_code_guesses_for_account"
-        /// Mails with a code that one draft, or one client network in a sign-in, causes to one address.
+        /// Mails with a code: of one draft to one address, or of the sign-ins of one client network with one address or
+        /// username.
         case resend
         case revisions
     }
 
-    /// The names of all limits that clients are told.
+    /// The names of all limits that a response to a client may name.
     static let allNames = Name.allCases.map(\.rawValue) + OtherName.allCases.map(\.rawValue)
 
     package var byName: [Name: Limit]
@@ -254,8 +255,8 @@ extension Signups {
 
     /// Returns the call of the SQL function that counts against each limit, or against none.
     ///
-    /// - Parameter others: the charges that count instead of `charges` if the condition is false. They must have the
-    ///   same limits.
+    /// - Parameter others: the charges that count instead of `charges` if the condition is false; empty if none count
+    ///   then. Otherwise they must have the same limits as `charges`, in the same order.
     func take(_ charges: [Charge], when condition: SQL = "true", otherwise others: [Charge] = []) -> SQL {
         let subjects: SQL = """
             CASE WHEN \(condition) THEN \(ByteStrings(charges.flatMap(\.subjects)))

@@ -41,8 +41,8 @@ struct Healthcheck: AsyncParsableCommand {
         }
     }
 
-    /// Returns the start of the server's answer; nil if there is none. Sending and receiving time out after five
-    /// seconds each.
+    /// Returns the start of the server's response; nil if there is none. Connecting, sending and receiving time out
+    /// after five seconds each.
     private static func sendRequest(_ check: String, _ host: String, port: String) -> String? {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)

@@ -95,7 +95,7 @@ struct Pages: Sendable {
     }
 
     /// Returns the source for `form-action` that permits the URL: the origin of a web address, or the scheme of a URL
-    /// that opens an app. Returns nil for any other text.
+    /// that opens an app. Such a scheme contains a dot (RFC 8252 §7.1). Returns nil for any other text.
     private static func origin(_ address: String) -> String? {
         let scheme = address.prefix { $0 != ":" }
         guard scheme.utf8.allSatisfy({ $0.isASCIIAlphanumeric || "+-.".utf8.contains($0) }) else { return nil }
@@ -150,7 +150,7 @@ extension Pages {
             page.status = answer.status
             return response(page, in: language)
         case .listProblems, .showProblem:
-            // The reference is in English only.
+            // The reference of all problems is in English only.
             let english = flow.knownLanguages[Language.english.tag] ?? .english
             return response(problems(answer.json ?? .object([])), in: english)
         default:
@@ -177,7 +177,7 @@ extension Pages {
         )
     }
 
-    /// - Parameter answer: the committed sign-up.
+    /// - Parameter answer: the response that shows the committed sign-up.
     private func done(_ answer: JSON, in language: Language) -> Page {
         let continuation = answer["continue"]
         let goOn = language.messages.continueTo(continuation?["name"]?.string ?? signups.serviceName)
@@ -191,7 +191,8 @@ extension Pages {
         )
     }
 
-    /// The page that shows new recovery codes. A single code replaces the code that the person has just used.
+    /// The page that shows new recovery codes. If there is only one code, it replaces the code that the person has just
+    /// used.
     func recoveryCodes(_ codes: JSON, next: String, in language: Language) -> Page {
         if case .array(let all) = codes, all.count == 1, let code = all[0].string {
             return newRecoveryCode(code, next: next, in: language)
@@ -263,7 +264,8 @@ extension Pages {
         )
     }
 
-    /// The page for an incomplete ticket: the link in a mail with a code was cut, for example by a mail program.
+    /// The page for an incomplete ticket (``Ticket``): the link in a mail with a code was cut, for example by a mail
+    /// program.
     func incompleteTicket(in language: Language) -> Page {
         let messages = language.messages
         let text = messages.message(for: Refusal("ticket", .badFormat), about: .link, label: nil)
@@ -275,8 +277,8 @@ extension Pages {
         )
     }
 
-    /// Asks whether to mail another code in exchange for a ticket. Mail scanners open links, so the ticket stays valid
-    /// until the form is posted.
+    /// Asks whether to mail another code in exchange for a ticket (``Ticket``). Mail scanners open links, so the ticket
+    /// stays valid until the form is posted.
     ///
     /// - Parameters:
     ///   - address: the masked address of the ticket; nil if the ticket is not valid.

@@ -38,7 +38,7 @@ struct FormPage {
     /// The path and query at which a GET shows the page again after its form was refused. Nil if they are those of the
     /// page that contained the form.
     var address: String?
-    /// The URLs outside this service to which the answer to the form may redirect.
+    /// The URLs outside this service to which the response to the form may redirect.
     var formTargets: [String] = []
     /// The link to the next page, on a page without a form.
     var next: (label: Word, href: String)?
@@ -134,7 +134,7 @@ extension Pages {
         ]
     }
 
-    /// The page that shows, only once, the recovery code that replaces the used one.
+    /// The page that shows, only once, the recovery code that replaces the one that the person has just used.
     func newRecoveryCode(_ code: String, next: String = "/account", in language: Language) -> Page {
         var page = Page(
             template: .codes,
@@ -215,8 +215,8 @@ extension Pages {
         }
     }
 
-    /// The consents in the order of the flow, also those that the person was never asked for; then those that the flow
-    /// no longer has.
+    /// The consents that the flow has, in its order, even if the account never accepted or declined them; then the
+    /// account's consents that the flow no longer has.
     private func consents(_ given: [GivenConsent], in language: Language) -> [JSON] {
         let fields = signups.flow.fields.filter { $0.kind.accountPart == .consents }
         let present = fields.map { field -> JSON in
