@@ -2,7 +2,8 @@
 package enum DatabaseError: Error, Sendable {
     /// Nothing took effect, because there is no connection that can write, the queue is full, the service is stopping,
     /// the deadline passed while the statement waited to be sent, or too many of the statements that shared the
-    /// transaction have waited too long for locks.
+    /// transaction have waited too long for locks. Some acts throw this themselves, for example if they have tried too
+    /// often, or if the deadline is too near.
     case unavailable(String)
     /// The connection was lost, or the deadline passed, while or after the statement was sent. So the statement may
     /// have taken effect: read before you write again.

@@ -1,8 +1,8 @@
 /// The change that one act makes: the new values, and what must happen in the same transaction.
 package struct Change {
     var values: Values
-    /// The fields that lost their value, and the fields of kind `code` that lost their proof, because an answer on which
-    /// they depend has changed.
+    /// The fields that lost their value, and the fields of kind `code` that lost their proof, because an answer on
+    /// which they depend has changed.
     var cleared: [FieldName] = []
     var effects: [Effect] = []
     /// The new recovery codes, for the response to this act; empty if there are none. If the response is a page, the
