@@ -11,7 +11,7 @@ extension FlowCommands {
                 field, a rule or an order of the fields that it changes. Texts are not compared. With --database, the \
                 command also counts the sign-ups that would end as soon as a server starts with the second file. Among \
                 the newest 10,000 of the others, it counts those with answers that are no longer valid and those that \
-                go back to a step. With --ids, it prints the ids of all these sign-ups, at most 100 for each effect. \
+                go back to a step. With --ids, it prints the ids of these sign-ups, the newest 100 for each effect. \
                 The command changes nothing.
 
                 EXAMPLES

@@ -6,7 +6,7 @@ extension TextCommands {
         static let configuration = CommandConfiguration(
             abstract: "Validates a file of texts as the server does; exits with 1 if it is invalid.",
             discussion: """
-                Prints all mistakes. If there are none, prints for each language that is not built in the texts that \
+                Prints all mistakes. If there are none, prints, for each language that is not built in, the texts that \
                 remain in English. For a language that translates some texts of the built-in flow, also prints the \
                 texts of this flow that the language lacks. Without FILE, validates TEXTS_FILE.
 
