@@ -4,8 +4,8 @@ package import Foundation
 /// a conforming type has the rules of one field in the flow file. It validates the answers to this field, and validates
 /// the stored value again before the commit of the draft creates or changes an account.
 ///
-/// A new kind needs a file `Kinds/<Kind>Field.swift`, such as that of ``NumberField``, a line in ``KindList/all``, and
-/// a case in ``RefusalTopic``.
+/// A new kind needs a file `Kinds/<Kind>Field.swift`, such as that of ``NumberField``, and a line in ``KindList/all``. If
+/// the messages about its refusals name the kind, it also needs a case in ``RefusalTopic``.
 package protocol FieldKind: FieldActs {
     /// The name of the kind in the flow file.
     static var name: String { get }

@@ -1,4 +1,4 @@
-/// The list of all kinds of field in a flow file. A new kind needs a line here, a case in ``RefusalTopic``, and a file
+/// The list of all kinds of field in a flow file. A new kind needs a line here and a file
 /// `Kinds/<Kind>Field.swift` (``FieldKind``) or, if the kind also needs a file `<Kind>Field+Acts.swift`
 /// (``FieldActs``), a folder.
 package enum KindList {

@@ -80,7 +80,13 @@ extension TOTPField {
             return AccountSection(
                 precedesValues: true,
                 entries: exists
-                    ? [.init(label: "factor", text: "authenticator", note: "\(codes) recovery codes left")] : [],
+                    ? [
+                        .init(
+                            label: "factor",
+                            text: "authenticator",
+                            note: codes == 1 ? "1 recovery code left" : "\(codes) recovery codes left"
+                        )
+                    ] : [],
                 members: [.init("authenticator", .bool(exists)), .init("recovery_codes", .integer(codes))]
             )
         }
