@@ -51,7 +51,7 @@ extension Signups {
     }
 
     /// The time until the person may change the address again or erase the account; nil if both are allowed now. A caller
-    /// that refuses a request for it calls ``refused(by:)``.
+    /// that refuses a request because of this wait passes it to ``refused(by:)``, which counts the refusal.
     package func waitAfterMove(of account: ID<Account>) async throws(DatabaseError) -> LimitReached? {
         let (limit, pause) = (Limit(1, per: AddressChange.pause), AddressChange.pause.seconds)
         let row = try await database.read(

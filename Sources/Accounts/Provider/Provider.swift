@@ -32,7 +32,7 @@ package enum Authorization {
     /// The lifetime of a code. RFC 6749 §4.1.2 recommends at most ten minutes, but applications exchange a code
     /// immediately.
     static let codeLifetime = Duration.seconds(60)
-    /// The maximum number of authorizations of a grant that have a used code. Each tab of the application may have one.
+    /// The number of authorizations with a used code that a grant keeps when it gets a new code. Each tab of the application may have one.
     static let maximum = 50
     /// The maximum number of authorizations of a grant that have an unused code.
     static let maximumUnused = 10

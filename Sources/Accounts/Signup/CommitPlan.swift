@@ -15,8 +15,8 @@ package struct CommitPlan {
     /// earlier changes of the address. If one is false, the commit does not take effect, and the draft ends afterwards.
     var accountConditions: [SQL] = []
     /// A condition for a draft that changes the address: the session was confirmed recently enough. If it is false, the
-    /// commit does not take effect, but the draft stays, so that the person can confirm the session. Nil for other
-    /// drafts.
+    /// commit does not take effect. The draft stays, so that the person can confirm the session, unless the client that
+    /// commits has another session. Nil for other drafts.
     var confirmation: SQL?
     /// The digests of the address that identifies the account, one for each key; empty if the draft has not proved it.
     /// The commit ends every other open draft that has proved this address.

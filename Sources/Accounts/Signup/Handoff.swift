@@ -11,7 +11,7 @@ package enum HandoffError: Error {
     case stale(Draft)
     case committed
     case find(FindError)
-    /// The draft kept changing, or too many requests wait for it.
+    /// The draft kept changing, or too many requests wait for it, or the deadline passed while this one waited.
     case contended
     case database(DatabaseError)
 }

@@ -310,7 +310,7 @@ extension Routes {
         }
     }
 
-    /// Answers every method at the path that is not in `methods` with 405. If GET and HEAD are not in `methods`,
+    /// Answers every method of HTTP at the path that is not in `methods` with 405. If GET and HEAD are not in `methods`,
     /// redirects a browser that sends one of them to the nearest page above the path instead. A phone sends GET when it
     /// restores a tab that shows the answer to a form.
     ///

@@ -109,7 +109,7 @@ struct DatabaseCheckup {
             return .wrong("keys", "\(mismatch)", "restore the key; without it, drafts and mails cannot be read")
         }
         return try await keys.isFirst(in: database)
-            ? .ok("keys", "no server has recorded its keys in the database yet; the first one whose keys fit does")
+            ? .ok("keys", "nothing to compare them with: the first server that starts stores a value for that")
             : .ok("keys", "the key ring fits the database")
     }
 
