@@ -28,8 +28,8 @@ package struct DeviceToken: Hashable, Sendable {
     /// The SHA-256 hash of the token, which the database stores.
     var digest: [UInt8] { Array(SHA256.hash(data: bytes)) }
 
-    /// The time for which a device is remembered after its last sign-in. It is the longest time for which browsers keep
-    /// a cookie (RFC 6265bis §5.5).
+    /// The time for which a device is remembered after a sign-in, or another act that makes it known. It is the longest
+    /// time for which browsers keep a cookie (RFC 6265bis §5.5).
     package static let lifetime = Duration.seconds(400 * 86_400)
 
     /// The maximum number of devices that one account remembers.
@@ -40,7 +40,7 @@ package struct DeviceToken: Hashable, Sendable {
 
 extension Signups {
     /// Returns two statements. The first one stores the device for the account, and then returns a row. The second one
-    /// keeps the ``DeviceToken/maximum`` devices that have signed in most recently, and deletes the others. Without it,
+    /// keeps the ``DeviceToken/maximum`` devices that were made known most recently, and deletes the others. Without it,
     /// a client that always signs in as a new device would fill the table.
     ///
     /// - Parameter account: a subquery named `account` with the column `id`. If it has no row, the statements do

@@ -127,13 +127,13 @@ extension Refusal.Code {
             Explanation(
                 meaning: """
                     The code is not the right one. `attempts_left` guesses are left. In a sign-up, a code is \
-                    refused without `attempts_left` if another code was accepted before; it did not count as a \
-                    guess. A wrong code for the second factor of a recovery, for a confirmation, or for a new \
+                    refused without `attempts_left` if another code was accepted before; the refused code did not \
+                    count as a guess. A wrong code for the second factor of a recovery, for a confirmation, or for a new \
                     authenticator app of an account is always refused without `attempts_left`.
                     """,
                 remedy: """
                     Ask for the code again. With no guess left, request a new code. If a code was accepted before \
-                    in the sign-up, continue: it still counts.
+                    in the sign-up, continue: the accepted code still counts.
                     """
             )
         case .codeExpired:
