@@ -22,7 +22,9 @@ COPY Tests Tests
 # The commit for `--version`: docker build --build-arg COMMIT=$(git rev-parse --short=12 HEAD) .
 ARG COMMIT=
 # The executable contains Swift's libraries, so the image needs only C libraries.
-RUN swift build --configuration release --product accounts-api --static-swift-stdlib
+# By default the compiler stores a hash of its intermediate code in each file, which differs from build to build.
+RUN swift build --configuration release --product accounts-api --static-swift-stdlib \
+    -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen
 COPY LICENSE scripts/image-root ./
 RUN ./image-root swift /image
 
