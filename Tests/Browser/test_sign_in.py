@@ -36,6 +36,19 @@ def sign_out(kim):
     kim.wait_for_path("/sign-in?signed-out")
 
 
+@pytest.mark.parametrize("path, name", [("/sign-in", "identifier"), ("/signup", "email"), ("/recovery", "email")])
+def test_a_refused_form_is_not_sent_again_by_a_return_to_its_page(person, path, name):
+    kim = person()
+    kim.open(path)
+    kim.find("button.main").click()
+    kim.wait_until(lambda: kim.find_all("[aria-invalid=true]"), "the refusal")
+    kim.open("/problems/validation-failed")
+    kim.browser.back()
+    # Without a new entry in the history, the browser shows an error: it does not send a form again by itself.
+    kim.wait_until(lambda: kim.find_all(f"[name={name}]"), "the page of the form")
+    assert not kim.find_all("[aria-invalid=true]")
+
+
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_a_person_lands_on_the_account_and_signs_in_with_only_the_keyboard(person, language):
     kim = sign_up(person(language))

@@ -105,10 +105,12 @@ function showMoment(element) {
   element.textContent = format.format(new Date(element.dateTime));
 }
 
-// After a refused form, a reload gets the page again instead of sending the form again. The exception is a page with
-// new recovery codes, which are shown only once: there the browser asks before it reloads.
-const mayBeRefusedForm = form?.action === location.href || location.pathname === "/account/authenticator";
-if (mayBeRefusedForm && !document.getElementById("codes")) history.replaceState(null, "");
+// After a refused form, a reload, and a return to it in the history, get the page again instead of sending the form
+// again. The exception is a page with new recovery codes, which are shown only once: there the browser asks before it
+// reloads.
+const hasFields = !!one("form :is(input:not([type=hidden]), textarea, select)");
+if ((hasFields || location.pathname === "/account/authenticator") && !document.getElementById("codes"))
+  history.replaceState(null, "");
 announceNews();
 all("[data-until], [data-period]").forEach(startClock);
 all("[data-resend]").forEach(waitToResend);
