@@ -201,7 +201,7 @@ def test_a_sign_up_that_goes_on_elsewhere_is_no_error(person):
     kim.browser.delete_all_cookies()
     kim.browser.add_cookie({"name": "signup", "value": cookie["value"]})
     kim.open("/signup")
-    text = "You're signing up with this email address in another browser or on another device. You can also start again here."
+    text = "You're continuing this sign-up in another browser or on another device. You can also start again here."
     assert notice(kim) == ("status", text)
 
 

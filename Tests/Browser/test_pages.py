@@ -576,7 +576,7 @@ def test_the_answers_can_be_checked_in_the_review(person, language):
     }
     nothing, agreed, refused = {
         "en": ["Not provided", "Agreed", "Not agreed"],
-        "ko": ["입력하지 않음", "동의함", "동의하지 않음"],
+        "ko": ["없음", "동의함", "동의하지 않음"],
     }[language]
     email, _, _, profile, shown_contact, _, consents = answers.values()
     assert email == [kim.email] and profile == [kim.username, nothing, nothing, nothing]

@@ -48,8 +48,8 @@ package enum Word: Int, CaseIterable, Sendable {
     // Applications.
     case chooseAccount, signInAnother, signUpAnother, signOutTitle, signOutText
     // Errors.
-    case signInFailed, checkAnswers, tryAgain, tryLater, otherSiteText, tooLargeText, tooOften, useTicket, overdue,
-        gaveUp, replacesSignup, goneElsewhere,
+    case signInFailed, checkAnswers, tryAgain, tryLater, otherSiteText, tooLargeText, tooOften, codesUsedUp, useTicket,
+        overdue, gaveUp, replacesSignup, goneElsewhere,
         committedElsewhere,
         accountErased, noSignup, offline, notFoundText
     case startAgain, startOver, notYou

@@ -123,7 +123,9 @@ extension Pages {
         if problem?.refusalCodes.contains(Refusal.Code.codeExpired.rawValue) == true {
             var page = FormPage(title: .undoTitle, text: [.undoOver], action: "", next: (.signIn, "/sign-in"))
             if signups.flow.signIn.methods.contains(.password) {
-                page.links = [(nil, .forgotPassword, FlowPurpose.recovery.path)]
+                // If the link was used, the account has no password.
+                page.next = (.recoverTitle, FlowPurpose.recovery.path)
+                page.links = [(nil, .signIn, "/sign-in")]
             }
             return form(page, in: language)
         }

@@ -68,21 +68,22 @@ struct SignInPages: Sendable {
         return try await answering(context, then: target) {
             try await session.signIn(request, context)
         } orShow: { problem in
-            if problem.slug == .codeRequired { return Self.mailForm(typed) }
+            if problem.slug == .codeRequired { return mailForm(typed) }
             return signInForm(typed, isKept: context.answers["keep"] != nil)
         }
     }
 
     /// The form that mails a code, for a person whose password alone is not enough on this device. It contains the
     /// identifier that the person has typed before.
-    private static func mailForm(_ identifier: String) -> FormPage {
+    private func mailForm(_ identifier: String) -> FormPage {
         FormPage(
             title: .mailCodeTitle,
             text: [.mailCodeText],
             action: "/sign-in/mail",
             hidden: [("identifier", identifier)],
             button: .mailCode,
-            back: "/sign-in"
+            back: "/sign-in",
+            links: recovery
         )
     }
 
@@ -104,7 +105,7 @@ struct SignInPages: Sendable {
             fields: [.init(name: "identifier", label: .identifier, autocomplete: "username", value: identifier)],
             button: .mailCode,
             back: sessions.flow.signIn.methods.contains(.password) ? "/sign-in" : nil,
-            links: [(.noAccount, .signUp, "/signup")]
+            links: recovery + [(.noAccount, .signUp, "/signup")]
         )
     }
 
@@ -217,7 +218,7 @@ struct SignInPages: Sendable {
     /// still works.
     private static let usedUpCodePage = FormPage(
         title: .enterMailedCode,
-        text: [.useTicket],
+        text: [.codesUsedUp],
         action: "/sign-in/code",
         next: (.sendAgain, "/sign-in/mail"),
         links: [(nil, .signIn, "/sign-in")]

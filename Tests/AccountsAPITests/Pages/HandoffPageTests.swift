@@ -35,7 +35,7 @@ struct HandoffPageTests {
             let old = try await desk.open("/signup")
             #expect(
                 old.status == 410
-                    && old.has("signing up with this email address in another browser or on another device")
+                    && old.has("continuing this sign-up in another browser or on another device")
             )
             #expect(old.has("class=\"news\" role=\"status\""))
         }
