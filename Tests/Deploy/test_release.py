@@ -300,6 +300,11 @@ def test_a_build_takes_the_given_versions_and_lists_every_package_that_it_links(
     assert "the newest" in newest.read_text()
     builds = [call for call in (swift / "calls").read_text().splitlines() if call.startswith("build ")]
     assert ["--only-use-versions-from-resolved-file" in build for build in builds] == [True, False]
+    # Without these, two builds of a commit differ.
+    commit = run("git", "rev-parse", "HEAD", cwd=repository).strip()
+    for build in builds:
+        assert "-disable-incremental-llvm-codegen" in build
+    assert f"--build-id=0x{commit}" in builds[0]
 
     with pytest.raises(subprocess.CalledProcessError) as refused:
         run("scripts/release", tmp_path / "out", tmp_path, cwd=repository, RESOLVED=str(given))
