@@ -1,6 +1,7 @@
 #include <libpq-fe.h>
 #include <poll.h>
 #include <stdint.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 

@@ -93,9 +93,10 @@ struct Lane {
     /// connection is lost, or if the server has become read-only.
     private func serve(_ pipeline: inout Pipeline, resetting failures: inout Int) throws(DatabaseError) {
         defer { queue.wakeLaneIfJobsWait() }
+        let events = LaneEvents(socket: pipeline.socket, queue: queue)
         while !queue.isStopped, !pipeline.hasTooManyStatements {
             guard let group = queue.takeGroup() else {
-                try sleep(&pipeline)
+                try sleep(&pipeline, until: events)
                 continue
             }
             defer { queue.endGroup(group.number) }
@@ -104,17 +105,14 @@ struct Lane {
         }
     }
 
-    /// Waits for jobs. Polls the socket, too, so that an idle lane notices when PostgreSQL closes the connection.
-    private func sleep(_ pipeline: inout Pipeline) throws(DatabaseError) {
+    /// Waits for jobs. Watches the socket, too, so that an idle lane notices when PostgreSQL closes the connection.
+    private func sleep(_ pipeline: inout Pipeline, until events: borrowing LaneEvents) throws(DatabaseError) {
         guard queue.tryToIdle() else { return }
         defer { queue.laneWoke() }
-        var sources = [pipeline.socket, queue.wakeupEvent, queue.stopEvent].map { source in
-            pollfd(fd: source, events: Int16(POLLIN), revents: 0)
-        }
-        poll(&sources, nfds_t(sources.count), -1)
+        let ready = events.wait()
         // Checks the socket first: a lane that has lost its connection must leave the wakeup to another lane.
-        if sources[0].revents != 0 { try pipeline.readWhileIdle() }
-        if sources[1].revents != 0 { queue.consumeWakeup() }
+        if ready.contains(.socket) { try pipeline.readWhileIdle() }
+        if ready.contains(.wakeup) { queue.consumeWakeup() }
     }
 
     /// Sends the jobs with one Sync, and answers them. If they are rolled back, all of them run again, each with its
