@@ -96,6 +96,18 @@ package struct Outbox: Sendable {
         return mails
     }
 
+    /// Whether a mail is due. Much cheaper than a claim, which may find that no server can deliver the mail now.
+    func hasDueMail(on database: Database) async throws(DatabaseError) -> Bool {
+        // Two searches, because new mail and postponed mail have different indexes.
+        let rows = try await database.read(
+            """
+            SELECT EXISTS (SELECT FROM outbox WHERE state = 'waiting' AND attempts = 0 AND due_at <= now())
+                OR EXISTS (SELECT FROM outbox WHERE state = 'waiting' AND attempts > 0 AND due_at <= now())
+            """
+        )
+        return try rows.only.decode(Bool.self)
+    }
+
     /// An SQL condition on a row of `outbox`: the key ring has the key that encrypted the row.
     var hasKey: SQL { keys.hasKey(of: "sealed") }
 

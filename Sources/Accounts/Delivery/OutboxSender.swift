@@ -278,9 +278,9 @@ extension OutboxSender {
 }
 
 extension OutboxSender: Service {
-    /// Claims mail after each wakeup, at most one for each free mailer. New mail, the end of a delivery, and a timer of
-    /// five seconds wake the sender; the timer is for mail that other servers wrote, and for retries. Notes missing
-    /// keys and erases digests every minute. At shutdown, returns when the current deliveries have ended.
+    /// Claims mail after each wakeup, at most one for each free mailer. New mail, the end of a delivery while mail is
+    /// due, and a timer of five seconds wake the sender; the timer is for mail that other servers wrote, and for
+    /// retries. Notes missing keys and erases digests every minute. At shutdown, returns when the current deliveries have ended.
     package func run() async {
         let free = FreeMailers(mailers)
         await withDiscardingTaskGroup { group in
@@ -300,7 +300,9 @@ extension OutboxSender: Service {
                     group.addTask {
                         await loggingFailure { () throws(DatabaseError) in try await deliver(mail, with: mailer) }
                         free.give(back: mailer)
-                        outbox.wakeSender()
+                        await loggingFailure { () throws(DatabaseError) in
+                            if try await outbox.hasDueMail(on: database) { outbox.wakeSender() }
+                        }
                     }
                 }
             }

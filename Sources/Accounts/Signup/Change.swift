@@ -32,6 +32,8 @@ package struct Effect {
     /// The statements after the one that writes the draft, in this order. They run even if it has written nothing, so
     /// each must do nothing unless ``Signups/hasWritten(_:)`` is true.
     var statements: [SQL] = []
+    /// Whether ``statements`` insert a mail, for which ``OutboxSender`` must be woken.
+    var sendsMail = false
 }
 
 extension Change {

@@ -101,7 +101,7 @@ extension Signups {
             let isUnchanged = try rows[locks.count].only.decode(String.self) == "true"
             return isUnchanged ? change.leases.first.map(WriteResult.taken) ?? .overtaken : .overtaken
         }
-        outbox.wakeSender()
+        if change.effects.contains(where: \.sendsMail) { outbox.wakeSender() }
         let (revision, now, expiresAt) = try row.decode(Int.self, Date.self, Date.self)
         var proofs: [StoredProof] = []
         for row in rows[rows.count - 1] { proofs.append(try StoredProof(row)) }

@@ -348,6 +348,38 @@ struct OutboxSenderTests {
         }
     }
 
+    // MARK: - Wakeups
+
+    @Test func `a step that sends no mail does not wake the sender`() async throws {
+        try await TestSignups.with { service in
+            let draft = try await service.fill(service.start(), through: "password")
+            let wakeups = service.signups.outbox.wakeups
+            for await _ in wakeups { break }
+            // The username is reserved in a transaction of its own, as a code is.
+            _ = try await service.submit(["username": "kim", "display_name": "Kim"], to: "profile", of: draft)
+            let isWoken = Task {
+                // A cancelled task gets the wakeups that have happened, and waits for no other.
+                withUnsafeCurrentTask { $0?.cancel() }
+                for await _ in wakeups { return true }
+                return false
+            }
+            #expect(await isWoken.value == false)
+        }
+    }
+
+    @Test func `due mail is told from mail that waits for its next attempt`() async throws {
+        try await TestSignups.with { service in
+            let outbox = service.signups.outbox
+            #expect(try await outbox.hasDueMail(on: service.database) == false)
+            try await enter("kim@example.com", at: service)
+            #expect(try await outbox.hasDueMail(on: service.database))
+            _ = try await outbox.claim(1, on: service.database)
+            #expect(try await outbox.hasDueMail(on: service.database) == false)
+            try session.run("UPDATE outbox SET due_at = now()")
+            #expect(try await outbox.hasDueMail(on: service.database))
+        }
+    }
+
     // MARK: - One address
 
     @Test func `the second mail to an address is delivered after the first`() async throws {

@@ -28,7 +28,8 @@ extension Signups {
                 after: previousGeneration,
                 draft,
                 when: hasWritten(draft)
-            )
+            ),
+            sendsMail: true
         )
     }
 
