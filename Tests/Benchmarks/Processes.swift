@@ -19,15 +19,19 @@ func output(of program: String, _ arguments: [String], _ environment: [String: S
 
 /// The processor time that processes have used so far.
 struct ProcessorTime {
+    /// The time of the server without that of its hashing threads.
     var server = Duration.zero
+    /// The time of the hashing threads of the server.
+    var hashing = Duration.zero
     /// The time of PostgreSQL with its background processes and all backends, including those that have ended.
     var database = Duration.zero
-    /// The time of the load generators that have ended.
+    /// The time of this process, and of the load generators that have ended.
     var load = Duration.zero
 
     static func - (after: Self, before: Self) -> Self {
         Self(
             server: after.server - before.server,
+            hashing: after.hashing - before.hashing,
             database: after.database - before.database,
             load: after.load - before.load
         )
@@ -35,12 +39,18 @@ struct ProcessorTime {
 
     /// The mean time for one of `count` operations.
     static func / (time: Self, count: Double) -> Self {
-        Self(server: time.server / count, database: time.database / count, load: time.load / count)
+        Self(
+            server: time.server / count,
+            hashing: time.hashing / count,
+            database: time.database / count,
+            load: time.load / count
+        )
     }
 
     /// - Parameter postmaster: the process id of PostgreSQL's first process.
     init(of service: Service? = nil, postmaster: Int32) throws {
-        server = try service?.cpuTime() ?? .zero
+        server = try service?.cpuTime { !$0.hasPrefix("argon2") } ?? .zero
+        hashing = try service?.cpuTime { $0.hasPrefix("argon2") } ?? .zero
         guard var first = Status(of: postmaster) else {
             throw Service.Failure(description: "PostgreSQL is not running")
         }
@@ -55,13 +65,15 @@ struct ProcessorTime {
                 database += status.own
             }
         } while Status(of: postmaster)?.ended != first.ended
-        var usage = rusage()
-        getrusage(RUSAGE_CHILDREN.rawValue, &usage)
-        load = .init(usage.ru_utime) + .init(usage.ru_stime)
+        for processes in [RUSAGE_SELF, RUSAGE_CHILDREN] {
+            var usage = rusage()
+            getrusage(processes.rawValue, &usage)
+            load += .init(usage.ru_utime) + .init(usage.ru_stime)
+        }
     }
 
-    private init(server: Duration, database: Duration, load: Duration) {
-        (self.server, self.database, self.load) = (server, database, load)
+    private init(server: Duration, hashing: Duration, database: Duration, load: Duration) {
+        (self.server, self.hashing, self.database, self.load) = (server, hashing, database, load)
     }
 
     /// The content of `/proc/pid/stat` (proc(5)): the parent process, the processor time of the process, and that of

@@ -11,12 +11,17 @@ enum WholeSignups {
     static func measure(into report: inout Report, _ extent: Extent) async throws {
         let conninfo = try Population.database("signups")
         let service = try Service(["ARGON2_QUEUE": "64", "ARGON2_WAIT": "60"], on: conninfo)
+        let postmaster = try Service.postmaster(of: service.database)
         var figures: [(signups: Double, hashes: Double)] = []
+        var costs: [ProcessorTime] = []
         for _ in 0..<extent.rounds {
             let hashes = try await Calibration.measure(Argon2Parameters(), workers: workers, samples: 100).perSecond
             // Each round begins with unused limits of mails.
             try service.database.run("DELETE FROM limits")
-            figures.append((try rate(of: service, for: extent.run), hashes))
+            let before = try ProcessorTime(of: service, postmaster: postmaster)
+            let (rate, count) = try rate(of: service, for: extent.run)
+            costs.append((try ProcessorTime(of: service, postmaster: postmaster) - before) / count)
+            figures.append((rate, hashes))
         }
         report.add(
             Goal(
@@ -33,12 +38,21 @@ enum WholeSignups {
             String(format: "%.2f", figures.map { $0.signups / $0.hashes }.median)
         )
         report.add(table, under: "Whole sign-ups, \(clients) people at a time, eight requests and a mailed code each")
+        var times = Table("part", "ms")
+        for (part, time) in [
+            ("hashing threads", \ProcessorTime.hashing), ("rest of the server", \.server), ("PostgreSQL", \.database),
+            ("clients", \.load),
+        ] {
+            times.append(part, String(format: "%.1f", costs.map { $0[keyPath: time] / .milliseconds(1) }.median))
+        }
+        report.add(times, under: "Processor time of a sign-up")
     }
 
     /// The default number of hashing threads of the server.
     private static var workers: Int { max(1, ProcessInfo.processInfo.activeProcessorCount - 1) }
 
-    private static func rate(of service: Service, for time: Duration) throws -> Double {
+    /// Returns the sign-ups a second, and the number of all sign-ups.
+    private static func rate(of service: Service, for time: Duration) throws -> (rate: Double, count: Double) {
         let first = Int.random(in: 0..<1_000_000_000)
         let done = Mutex<[ContinuousClock.Instant]>([])
         let failure = Mutex<(any Error)?>(nil)
@@ -62,7 +76,8 @@ enum WholeSignups {
         }
         for thread in threads { thread.join() }
         if let failure = failure.withLock({ $0 }) { throw failure }
-        return Double(done.withLock { $0.count { $0 >= start && $0 < end } }) / (time / .seconds(1))
+        let times = done.withLock { $0 }
+        return (Double(times.count { $0 >= start && $0 < end }) / (time / .seconds(1)), Double(times.count))
     }
 
     private static func signUp(_ number: Int, with client: Client, at service: Service) throws {
@@ -76,10 +91,8 @@ enum WholeSignups {
             return response
         }
         let started = try request("POST", "/signup", ["transport": "bearer"], expecting: 201)
-        guard let token = started.body.firstMatch(of: /"token":"([^"]+)"/) else {
-            throw Service.Failure(description: started.body)
-        }
-        headers["Authorization"] = "Bearer \(token.1)"
+        guard let token = Service.token(in: started.body) else { throw Service.Failure(description: started.body) }
+        headers["Authorization"] = "Bearer \(token)"
         let password = "four plain words here"
         _ = try request("PUT", "/signup/email", ["email": .string(address)], expecting: 200)
         _ = try request("PUT", "/signup/code", ["code": .string(service.code(for: address))], expecting: 200)
