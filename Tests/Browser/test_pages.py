@@ -575,8 +575,8 @@ def test_the_answers_can_be_checked_in_the_review(person, language):
         for section in kim.find_all(".answers")
     }
     nothing, agreed, refused = {
-        "en": ["Not provided", "Agreed", "Not agreed"],
-        "ko": ["없음", "동의함", "동의하지 않음"],
+        "en": ["Not provided", "Agreed", "No"],
+        "ko": ["없음", "동의함", "아니요"],
     }[language]
     email, _, _, profile, shown_contact, _, consents = answers.values()
     assert email == [kim.email] and profile == [kim.username, nothing, nothing, nothing]

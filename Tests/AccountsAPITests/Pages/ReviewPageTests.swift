@@ -41,7 +41,7 @@ struct ReviewPageTests {
                     && !review.has("href=\"/signup/code?review\"")
             )
             #expect(review.has("<h2>Email verification</h2>") && review.has("<dt>Authenticator app</dt><dd>Off</dd>"))
-            for text in ["010-1234-5678", "February 28, 2001", "Agreed", "Not agreed", "Not provided"] {
+            for text in ["010-1234-5678", "February 28, 2001", "Agreed", "No", "Not provided"] {
                 #expect(review.has("<dd>\(text)</dd>"), "\(text)")
             }
         }
