@@ -574,12 +574,12 @@ def test_the_answers_can_be_checked_in_the_review(person, language):
         section.find_element("tag name", "h2").text: [value.text for value in section.find_elements("tag name", "dd")]
         for section in kim.find_all(".answers")
     }
-    nothing, agreed, refused = {
-        "en": ["Not provided", "Agreed", "No"],
-        "ko": ["없음", "동의함", "아니요"],
+    confirmed, nothing, agreed, refused = {
+        "en": ["Confirmed", "Not provided", "Agreed", "No"],
+        "ko": ["인증 완료", "없음", "동의함", "아니요"],
     }[language]
-    email, _, _, profile, shown_contact, _, consents = answers.values()
-    assert email == [kim.email] and profile == [kim.username, nothing, nothing, nothing]
+    email, _, profile, shown_contact, _, consents = answers.values()
+    assert email == [f"{kim.email} {confirmed}"] and profile == [kim.username, nothing, nothing, nothing]
     assert shown_contact == contact, "the review and the step show the same"
     assert consents == [agreed, refused], "a box without a tick is an answer"
     changes = [link.get_attribute("href").split("/")[-1] for link in kim.find_all(".answers > a")]

@@ -9,11 +9,19 @@ extension Pages {
         let missing: [JSON] = if case .array(let names) = shown["missing"] { names } else { [] }
         let states: [JSON] = if case .array(let states) = shown["steps"] { states } else { [] }
         let isRecovery = signups.flow.purpose == .recovery
+        // A confirmed code is a mark beside the address that it proves. It has no row, and a step with only such a code
+        // is left out: the person changes the address in another step, and then gets a new code.
+        let codes = signups.flow.fields.filter {
+            $0.kind.provedField != nil && shown["values"]?[$0.name.rawValue]?["verified"] == true
+                && !missing.contains(.string($0.name.rawValue))
+        }
+        let (marks, proved) = (Set(codes.map(\.name)), Set(codes.compactMap(\.kind.provedField)))
         let steps = states.compactMap { summary -> JSON? in
-            guard let name = summary["name"]?.string, let step = signups.flow.step(named: StepName(name)) else {
-                return nil
-            }
-            let fields = step.fields.filter { $0.kind.repeatedField == nil }.map { field -> JSON in
+            guard let name = summary["name"]?.string, let step = signups.flow.step(named: StepName(name)),
+                !step.fields.allSatisfy({ marks.contains($0.name) })
+            else { return nil }
+            let listed = step.fields.filter { $0.kind.repeatedField == nil && !marks.contains($0.name) }
+            let fields = listed.map { field -> JSON in
                 let value = shown["values"]?[field.name.rawValue]
                 let hasPicture = field.kind.takesFile && value != nil
                 return [
@@ -23,13 +31,11 @@ extension Pages {
                     "text": .string(text(of: value, in: field, language)),
                     "picture": hasPicture ? .string("\(step.href)/\(field.name)") : .null,
                     "is_missing": .bool(missing.contains(.string(field.name.rawValue))),
+                    "is_confirmed": .bool(proved.contains(field.name)),
                 ]
             }
-            // A step with a confirmed code gets no link: the person changes the address in another step, and then gets
-            // a new code. In a recovery, the step of an accepted second factor gets no link either, because its code is
-            // used up.
-            let asksForCode = step.fields.allSatisfy { $0.kind.provedField != nil }
-            let asksForGuess = asksForCode || isRecovery && step.fields.allSatisfy(\.kind.takesGuess)
+            // In a recovery, the step of an accepted second factor gets no link, because its code is used up.
+            let asksForGuess = isRecovery && step.fields.allSatisfy(\.kind.takesGuess)
             let isConfirmed = asksForGuess && summary["state"] == "complete"
             let title = step.shortTitle(in: language) ?? ""
             return [

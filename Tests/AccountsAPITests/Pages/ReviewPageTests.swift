@@ -35,15 +35,28 @@ struct ReviewPageTests {
             let kim = PageVisitor(site)
             let review = try await kim.fill(through: "terms")
             #expect(review.path == "/signup/review")
-            // Nothing can be changed at a code that was confirmed.
-            #expect(
-                review.has("href=\"/signup/email?review\" aria-label=\"Change")
-                    && !review.has("href=\"/signup/code?review\"")
-            )
-            #expect(review.has("<h2>Email verification</h2>") && review.has("<dt>Authenticator app</dt><dd>Off</dd>"))
+            #expect(review.has("<dt>Authenticator app</dt><dd>Off</dd>"))
             for text in ["010-1234-5678", "February 28, 2001", "Agreed", "No", "Not provided"] {
                 #expect(review.has("<dd>\(text)</dd>"), "\(text)")
             }
+        }
+    }
+
+    @Test(arguments: [("en", "Email verification", "Confirmed"), ("ko", "이메일 인증", "인증 완료")])
+    func `the review marks the address that a code has confirmed`(language: String, code: String, confirmed: String)
+        async throws
+    {
+        try await TestServer.with { site in
+            let lee = PageVisitor(site, language: language)
+            _ = try await lee.fill(through: "email", email: "lee@example.com")
+            let open = try await lee.open("/signup/review")
+            #expect(open.has("<dd>lee@example.com</dd>") && open.has("<h2>\(code)</h2>"), "the code is missing")
+            let review = try await PageVisitor(site, language: language).fill(through: "terms")
+            #expect(review.has("<dd>kim@example.com <span class=\"confirmed\">\(confirmed)</span></dd>"))
+            #expect(review.html.matches(of: /class="confirmed"/).count == 1)
+            #expect(review.has("href=\"/signup/email?review\" aria-label="))
+            // The person cannot change a confirmed code.
+            #expect(!review.has("<h2>\(code)</h2>") && !review.has("/signup/code"))
         }
     }
 
