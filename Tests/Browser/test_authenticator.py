@@ -134,6 +134,12 @@ def test_a_recovery_code_of_an_added_app_signs_in(person):
     assert len(codes_on(kim)) == 1 and codes_on(kim)[0] not in codes
 
 
+def test_the_button_that_sets_up_the_app_has_one_line_of_text(person):
+    kim = sign_up(person())
+    kim.open(PAGE)
+    assert kim.find("button.main").size["height"] == 48
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_axe_finds_no_violation_and_controls_are_large(person, language, scheme):

@@ -405,7 +405,7 @@ def test_the_countdown_is_right_with_a_wrong_clock_on_the_device(person):
         clock = kim.find(".clock span").text
         assert re.search(r" (10:00|9:\d\d)$", clock) and kim.find(".ring .rest").get_attribute("stroke-dashoffset")
         resend = kim.find("[data-resend] button")
-        assert not resend.is_enabled() and resend.text.startswith("You can get a new code in ")
+        assert not resend.is_enabled() and resend.text.startswith("Get a new code in ")
     finally:
         kim.browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", script)
 

@@ -290,7 +290,7 @@ def test_the_dialog_announces_the_position_of_the_crop(person):
     kim = person().go_to("profile")
     choose(kim)
     kim.wait_until(lambda: is_dialog_open(kim))
-    kim.wait_until(lambda: crop_position(kim) == "Center: 50% from the left, 50% from the top", "the place")
+    assert crop_position(kim) == "Center: 50% from the left, 50% from the top", "nothing moves when it appears"
     assert kim.run_script("return document.querySelector('[data-place]').matches('dialog output')"), (
         "a screen reader announces an output element"
     )
@@ -299,6 +299,18 @@ def test_the_dialog_announces_the_position_of_the_crop(person):
     # At zoom 2, the crop has 24 of the 64 × 48 pixels. An arrow key moves it by a twentieth of that: four by 4.8 of 64
     # pixels, two by 2.4 of 48.
     assert crop_position(kim) == "Center: 58% from the left, 55% from the top"
+
+
+def test_the_dialog_has_no_gap_above_its_buttons(person):
+    kim = person().go_to("profile")
+    choose(kim)
+    kim.wait_until(lambda: is_dialog_open(kim))
+    space = (
+        "const [slider, buttons] = ['[type=range]', '.actions']"
+        ".map((part) => document.querySelector(`.image dialog ${part}`).getBoundingClientRect());"
+        "return buttons.top - slider.bottom"
+    )
+    assert kim.run_script(space) <= 16
 
 
 def test_the_photo_in_the_dialog_is_large_enough_at_400_percent(person):

@@ -34,6 +34,8 @@ class Crop {
     this.slider.value = 1;
     [this.x, this.y] = [bitmap.width / 2, bitmap.height / 2];
     this.draw();
+    // At once, so that nothing moves when the pause is over.
+    this.tellPlace();
     this.dialog.showModal();
   }
 
