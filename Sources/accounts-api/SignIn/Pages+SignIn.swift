@@ -45,6 +45,8 @@ struct FormPage {
     var links: [Link] = []
     /// Whether the page says whom to ask if the person has lost every second factor.
     var namesContact = false
+    /// The steps of the flow that the form starts, of which the page is the first; empty if it starts no flow.
+    var steps: [Step] = []
 
     typealias Link = (text: Word?, label: Word, href: String)
 
@@ -105,6 +107,7 @@ extension Pages {
                 .init("subject", form.subject.map(JSON.string) ?? .null),
                 .init("form", form.button == nil ? .null : shown), .init("next", next ?? .null),
                 .init("contact", form.namesContact ? contact(in: language) : .null),
+                .init("progress", form.steps.isEmpty ? .null : progress(at: form.steps, in: language)),
                 .init("can_sign_out", .bool(form.isOfAccount)),
                 .init("is_refused", .bool(problem?.slug == .validationFailed || problem?.slug == .signInFailed)),
                 .init(
@@ -124,6 +127,14 @@ extension Pages {
         page.isNews = problem == nil || problem?.slug == .codeRequired
         page.isPublic = form.title == .signIn && page.notice == nil
         return page
+    }
+
+    /// The bar with a part for each of these steps, of which the first is the present one.
+    private func progress(at steps: [Step], in language: Language) -> JSON {
+        let titles = steps.enumerated().map { index, step -> JSON in
+            ["title": .string(step.shortTitle(in: language) ?? ""), "is_current": .bool(index == 0)]
+        }
+        return ["steps": .array(titles), "place": 1, "places": .integer(steps.count)]
     }
 
     /// Whom to ask if the person has lost every second factor.

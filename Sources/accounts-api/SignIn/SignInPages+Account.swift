@@ -153,17 +153,22 @@ extension SignInPages {
     }
 
     @Sendable func showEmail(_ request: Request, _ context: RequestScope) async throws -> Response {
-        guard emailChange != nil else { throw Problem(.notFound, "Accounts have no address.") }
+        guard let emailChange else { throw Problem(.notFound, "Accounts have no address.") }
         let current = try await required(context)
         guard current.account.email != nil else { throw Problem.noAddress }
         guard current.isConfirmed else { return Pages.seeOther("/account/confirm?email") }
         if let page = try await pause(.emailChangeTitle, of: current, in: context.language) { return page }
         let isOver = request.uri.query == "over"
-        return response(Self.emailForm(), notice: isOver ? .otherOverdue : nil, context)
+        let form = Self.emailForm(of: emailChange.site.signups.flow)
+        return response(form, notice: isOver ? .otherOverdue : nil, context)
     }
 
     /// The form for the new address. Sending it starts the change.
-    private static func emailForm(_ typed: String = "", by form: FirstForm = FirstForm()) -> FormPage {
+    private static func emailForm(
+        _ typed: String = "",
+        by form: FirstForm = FirstForm(),
+        of flow: Flow
+    ) -> FormPage {
         FormPage(
             title: .emailChangeTitle,
             text: [.emailChangeText],
@@ -174,7 +179,8 @@ extension SignInPages {
             hidden: [(FirstFormBody.formName.rawValue, form.text)],
             button: .next,
             back: "/account",
-            isOfAccount: true
+            isOfAccount: true,
+            steps: flow.steps
         )
     }
 
@@ -202,7 +208,7 @@ extension SignInPages {
             answer.headers.append(site.cookie.set(token.text))
             return answer
         } orShow: { _ in
-            Self.emailForm(typed ?? "", by: form)
+            Self.emailForm(typed ?? "", by: form, of: site.signups.flow)
         }
         for field in started.headers where field.name == .setCookie { submitted?.headers.append(field) }
         return submitted ?? started

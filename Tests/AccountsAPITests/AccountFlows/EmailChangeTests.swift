@@ -521,6 +521,8 @@ struct EmailChangeTests {
             #expect(try await kim.open("/email-change").path == "/account/email")
             let first = try await kim.open("/account/email")
             #expect(first.has("action=\"/account/email\"") && first.has("name=\"email\" type=\"email\""))
+            #expect(first.has("<li aria-current=\"step\"><span class=\"unseen\">New email address<"))
+            #expect(first.has("<p class=\"place\">1 / 2</p>"))
             let refused = try await kim.post("/account/email", "\(first.hidden)&email=kim")
             #expect(refused.status == 422 && refused.has("value=\"kim\"") && refused.has("New email address"))
             #expect(refused.has("action=\"/email-change/email\""))
