@@ -127,6 +127,7 @@ extension Pages {
                 page.next = (.recoverTitle, FlowPurpose.recovery.path)
                 page.links = [(nil, .signIn, "/sign-in")]
             }
+            if let url = assets.brand?.helpURL { page.links.append((nil, .helpLink, url)) }
             return form(page, in: language)
         }
         return form(

@@ -43,7 +43,8 @@ struct FormPage {
     /// The link to the next page, on a page without a form.
     var next: (label: Word, href: String)?
     var links: [Link] = []
-    /// Whether the page says whom to ask if the person has lost every second factor.
+    /// Whether the page says whom to ask if the person has lost every second factor. The page says so only if the brand
+    /// has a link for help.
     var namesContact = false
     /// The steps of the flow that the form starts, of which the page is the first; empty if it starts no flow.
     var steps: [Step] = []
@@ -137,11 +138,12 @@ extension Pages {
         return ["steps": .array(titles), "place": 1, "places": .integer(steps.count)]
     }
 
-    /// Whom to ask if the person has lost every second factor.
+    /// Whom to ask if the person has lost every second factor; null without a link for help, because a person cannot
+    /// follow advice that does not say how.
     func contact(in language: Language) -> JSON {
-        [
-            "text": .string(language.messages.lostFactor(serviceName: signups.serviceName)),
-            "href": assets.brand?.helpURL.map(JSON.string) ?? .null,
+        guard let url = assets.brand?.helpURL else { return .null }
+        return [
+            "text": .string(language.messages.lostFactor(serviceName: signups.serviceName)), "href": .string(url),
         ]
     }
 

@@ -1,10 +1,10 @@
-import Accounts
 import Foundation
 import HTTPTypes
 import HummingbirdTesting
 import TestSupport
 import Testing
 
+@testable import Accounts
 @testable import accounts_api
 
 @Suite("The pages of a brand", .freshDatabase)
@@ -41,6 +41,25 @@ struct BrandPageTests {
             _ = try await kim.fill(through: "terms")
             _ = try await kim.post("/signup/commit")
             #expect(try await kim.open("/account").has("<footer class=\"links\">"))
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `pages tell people to contact the service only with a link`(hasLink: Bool) async throws {
+        let brand = try hasLink ? folder.brand() : nil
+        try await TestServer.with(brand: brand) { site in
+            try await Browser(site).signUp(hasAuthenticator: true)
+            let kim = PageVisitor(site)
+            let link = "<a href=\"https://a.example/\">Help</a></p>"
+            let factor = try await kim.post("/sign-in", "identifier=kim&password=a+pass+phrase+of+mine")
+            #expect(factor.path == "/sign-in/second-factor")
+            let recoveryCode = try await kim.open("/sign-in/recovery-code")
+            for page in [factor, recoveryCode] {
+                #expect(page.has("your recovery codes? Contact ") == hasLink && page.has(". \(link)") == hasLink)
+            }
+            let token = AddressToken(for: ID()).text
+            let over = try await PageVisitor(site).post("/email-change/undo", "token=\(token)")
+            #expect(over.status == 422 && over.has("expired or was already used") && over.has(link) == hasLink)
         }
     }
 

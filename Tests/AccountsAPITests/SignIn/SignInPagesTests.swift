@@ -98,8 +98,8 @@ struct SignInPagesTests {
             let person = try await Browser(site).signUp(hasAuthenticator: true)
             try site.forgetUsedCodes()
             let kim = PageVisitor(site)
-            #expect(try await kim.post("/sign-in", Self.right).has("Contact Acme."))
-            var page = try await kim.open("/sign-in/second-factor")
+            var page = try await kim.post("/sign-in", Self.right)
+            #expect(page.path == "/sign-in/second-factor")
             let wrong = person.code == "000000" ? "000001" : "000000"
             for _ in 1...5 { page = try await kim.post("/sign-in/second-factor", "code=\(wrong)") }
             #expect(try await kim.open("/sign-in/second-factor").path == "/sign-in?over")

@@ -3,7 +3,7 @@ import Foundation
 
 extension Settings {
     /// The findings about the settings: their risks, whether the server is behind a proxy that it trusts, and whether
-    /// pages and mails say how to contact the service.
+    /// mails say how to contact the service.
     var findings: [Finding] {
         let warnings = self.warnings.map { warning in
             let details = warning.metadata.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
@@ -32,7 +32,7 @@ extension Settings {
         guard let url = self.brand?.url(of: .help) else {
             return .warning(
                 "contact",
-                "some pages and mails ask people to contact \(serviceName), and do not say how",
+                "some mails ask people to contact \(serviceName), and do not say how",
                 "set links.help in BRAND_FILE"
             )
         }
