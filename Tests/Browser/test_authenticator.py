@@ -37,9 +37,14 @@ def set_up(kim):
     kim.find("button.main").click()
     codes = codes_on(kim)
     assert len(codes) == 10
-    kim.find("a.main").click()
-    kim.wait_until(lambda: kim.path == "/account?saved", "the account")
+    save(kim)
     return secret, codes
+
+
+def save(kim):
+    """Confirms that the recovery codes on the page are saved."""
+    kim.find("button.main").click()
+    kim.wait_until(lambda: kim.path == "/account?saved", "the account")
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])
@@ -56,22 +61,25 @@ def test_a_person_sets_up_replaces_and_removes_the_app_with_only_the_keyboard(pe
     kim.press(kim.authenticator_code, Keys.ENTER)
     first = codes_on(kim)
     assert len(set(first)) == 10
-    tab_to(kim, "a.main")
+    tab_to(kim, "button.main")
     kim.press(Keys.ENTER)
     kim.wait_for_path("/account?saved")
     kim.open(PAGE)
     assert kim.focused != "code", "the page begins with other choices"
-    for selector in [f"a[href='{PAGE}/codes']", "main button"]:
-        tab_to(kim, selector)
-        kim.press(Keys.ENTER)
-        kim.wait_for_path(f"{PAGE}/codes")
+    tab_to(kim, f"a[href='{PAGE}/codes']")
+    kim.press(Keys.ENTER)
+    kim.wait_for_path(f"{PAGE}/codes")
+    tab_to(kim, "main button")
+    kim.press(Keys.ENTER)
     second = codes_on(kim)
     assert len(second) == 10 and not set(first) & set(second)
+    save(kim)
     kim.open(PAGE)
     tab_to(kim, "[name=code]")
     kim.press(kim.authenticator_code, Keys.ENTER)
     third = codes_on(kim)
     assert len(third) == 10 and not set(second) & set(third)
+    save(kim)
     kim.open(PAGE)
     tab_to(kim, f"a[href='{PAGE}/remove']")
     kim.press(Keys.ENTER)
@@ -109,6 +117,7 @@ def test_a_person_sets_up_replaces_and_removes_the_app(person, language, script)
     kim.wait_until(lambda: kim.path == f"{PAGE}/codes", "the question")
     kim.find("main button").click()
     assert not set(codes_on(kim)) & set(old)
+    save(kim)
     kim.open(PAGE)
     kim.find(f"a[href='{PAGE}/remove']").click()
     kim.wait_until(lambda: kim.path == f"{PAGE}/remove", "the question")
@@ -116,6 +125,18 @@ def test_a_person_sets_up_replaces_and_removes_the_app(person, language, script)
     kim.wait_until(lambda: kim.path == "/account?authenticator-removed", "the account")
     assert kim.find("#notice").is_displayed()
     assert kim.site.sql(f"SELECT count(*) FROM authenticators WHERE account = {account(owner)}") == "0"
+
+
+def test_a_reload_shows_the_recovery_codes_until_they_are_saved(person):
+    kim = sign_up(person())
+    kim.open(PAGE)
+    kim.type("code", kim.authenticator_code).send_keys(Keys.ENTER)
+    codes = codes_on(kim)
+    kim.browser.refresh()
+    assert codes_on(kim) == codes and not kim.find_all("[name=code]")
+    save(kim)
+    kim.open(PAGE)
+    assert kim.find_all("[name=code]") and not kim.find_all("#codes")
 
 
 def test_a_recovery_code_of_an_added_app_signs_in(person):
@@ -159,6 +180,7 @@ def test_axe_finds_no_violation_and_controls_are_large(person, language, scheme)
         kim.type("code", kim.authenticator_code).send_keys(Keys.ENTER)
         codes_on(kim)
         assert violations(kim) == [], "the recovery codes"
+        save(kim)
         check_looks(kim, PAGE.removeprefix("/"))
     finally:
         kim.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})

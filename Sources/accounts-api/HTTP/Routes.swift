@@ -131,7 +131,8 @@ struct Routes: Sendable {
                 publicURL: publicURL,
                 cookie: cookies.session,
                 ownCookies: Set(
-                    ([cookies.session, cookies.device, languages.cookie] + sites.map(\.cookie)).map(\.name)
+                    ([cookies.session, cookies.device, cookies.recoveryCodes, languages.cookie]
+                        + sites.map(\.cookie)).map(\.name)
                 )
             )
         }

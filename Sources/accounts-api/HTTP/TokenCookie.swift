@@ -2,8 +2,8 @@ import Accounts
 import HTTPTypes
 import Hummingbird
 
-/// A cookie with a token, or with the language of ``LanguageChoice``. A client that is not a browser can send the token
-/// as a bearer token instead, but never in a URL.
+/// A cookie with a token, with the language of ``LanguageChoice``, or with ``SessionCookies/recoveryCodes``. A client
+/// that is not a browser can send the token as a bearer token instead, but never in a URL.
 struct TokenCookie: Sendable {
     let name: String
     /// True if `PUBLIC_URL` is https; then the cookie is bound to the host and to TLS.

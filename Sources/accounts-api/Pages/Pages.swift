@@ -208,12 +208,23 @@ extension Pages {
 
     /// The page with the recovery codes of a sign-up, shown until the person confirms that they are saved.
     func unsavedCodes(of draft: Draft, at step: Step, in language: Language) -> Page {
-        let codes = draft.unsavedRecoveryCodes(at: step).map { JSON.string($0.text) }
-        var page = recoveryCodes(.array(codes), next: "\(step.href)/saved", in: language)
+        unsavedCodes(
+            draft.unsavedRecoveryCodes(at: step),
+            of: signups.identifyingAddress(in: draft.values)?.rawValue,
+            savedAt: "\(step.href)/saved",
+            in: language
+        )
+    }
+
+    /// The page with new recovery codes, shown until the person confirms that they are saved.
+    ///
+    /// - Parameters:
+    ///   - name: the address or username of the account; nil if it has none.
+    ///   - path: the path of the form that confirms.
+    func unsavedCodes(_ codes: [RecoveryCode], of name: String?, savedAt path: String, in language: Language) -> Page {
+        var page = recoveryCodes(.array(codes.map { .string($0.text) }), next: path, in: language)
         page.isShownOnce = false
-        page.members.append(.init("is_unsaved", true))
-        let address = signups.identifyingAddress(in: draft.values)
-        page.members.append(.init("account_name", address.map { .string($0.rawValue) } ?? .null))
+        page.members += [.init("is_unsaved", true), .init("account_name", name.map(JSON.string) ?? .null)]
         return page
     }
 

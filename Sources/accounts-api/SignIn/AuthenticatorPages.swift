@@ -16,7 +16,8 @@ struct AuthenticatorPages: Sendable {
         let current = try await signIn.required(context)
         let target = ReturnTarget(of: request, among: signIn.returnTargets)
         guard current.isConfirmed else { return Self.confirm(then: target) }
-        return pages.response(try await page(for: current, then: target, in: context.language), in: context.language)
+        let page = try await page(for: current, then: target, request, in: context.language)
+        return pages.response(page, in: context.language)
     }
 
     @Sendable func add(_ request: Request, _ context: RequestScope) async throws -> Response {
@@ -75,16 +76,25 @@ struct AuthenticatorPages: Sendable {
         }
     }
 
+    /// Leads on after the person has saved the new recovery codes, and deletes their cookie.
+    @Sendable func forgetCodes(_ request: Request, _ context: RequestScope) -> Response {
+        let (_, target) = ReturnTarget.taken(from: context, among: signIn.returnTargets)
+        var headers: HTTPFields = [:]
+        headers.append(account.cookies.recoveryCodes.clear)
+        return Pages.seeOther(target.url ?? "/account?saved", headers)
+    }
+
     /// Redirects to the page that asks for a confirmation. After it, the person comes back to the page of the
     /// authenticator app.
     private static func confirm(then target: ReturnTarget) -> Response {
         Pages.seeOther(target.carried(by: "/account/confirm?authenticator"))
     }
 
-    /// Runs a handler of the JSON API. Shows the new recovery codes that it returns, or redirects to the account if it
-    /// returns none. If the person can solve a problem on the page of the authenticator app, shows this page, whichever
-    /// form was sent. Redirects to the confirmation if the session must be confirmed, and to the sign-in if the session
-    /// has ended and the person came from a page to return to.
+    /// Runs a handler of the JSON API. If it returns new recovery codes, puts them into a cookie, and redirects to the
+    /// page of the authenticator app, which shows them; otherwise redirects to the account. If the person can solve a
+    /// problem on the page of the authenticator app, shows this page, whichever form was sent. Redirects to the
+    /// confirmation if the session must be confirmed, and to the sign-in if the session has ended and the person came
+    /// from a page to return to.
     private func change(
         _ request: Request,
         _ context: RequestScope,
@@ -93,15 +103,22 @@ struct AuthenticatorPages: Sendable {
         var (context, target) = ReturnTarget.taken(from: context, among: signIn.returnTargets)
         var current: AccountSession?
         do {
-            current = try await signIn.required(context)
-            context.session = current
-            let answer = try await handle(request, SessionContext(context: context))
-            guard let codes = answer.json?["recovery_codes"] else {
+            let session = try await signIn.required(context)
+            current = session
+            context.session = session
+            var answer = try await handle(request, SessionContext(context: context))
+            guard let codes = answer.json?["recovery_codes"], case .array(let texts) = codes else {
                 return Pages.seeOther("/account?authenticator-removed", answer.headers)
             }
-            var page = pages.recoveryCodes(codes, next: target.url ?? "/account?saved", in: context.language)
-            page.headers.add(answer.headers)
-            return pages.response(page, in: context.language)
+            guard answer.json?["session"] != nil else {
+                // A sign-out has ended the session meanwhile, so no other page can show the codes.
+                var page = pages.recoveryCodes(codes, next: target.url ?? "/account?saved", in: context.language)
+                page.headers.add(answer.headers)
+                return pages.response(page, in: context.language)
+            }
+            let sealed = sessions.seal(recoveryCodes: texts.compactMap(\.string), for: session)
+            answer.headers.append(account.cookies.recoveryCodes.set(sealed))
+            return Pages.seeOther(target.carried(by: Self.path), answer.headers)
         } catch {
             let problem = ProblemContext(
                 language: context.language,
@@ -114,18 +131,24 @@ struct AuthenticatorPages: Sendable {
             }
             guard let current, problem.isForTheSamePage else { throw problem }
             context.subject.set(problem)
-            let page = try await page(for: current, then: target, after: problem, in: context.language)
+            let page = try await page(for: current, then: target, after: problem, request, in: context.language)
             return pages.response(page, in: context.language)
         }
     }
 
+    /// The page of the authenticator app; the page with the new recovery codes if the person has not saved them yet.
     private func page(
         for session: AccountSession,
         then target: ReturnTarget,
         after problem: Problem? = nil,
+        _ request: Request,
         in language: Language
     ) async throws -> Page {
-        pages.authenticator(
+        if let sealed = account.cookies.recoveryCodes.values(in: request.headers).first {
+            let codes = try await sessions.unsavedCodes(sealed, of: session)
+            if !codes.isEmpty { return pages.unsavedCodes(codes, of: session.account, then: target, in: language) }
+        }
+        return pages.authenticator(
             try await sessions.enrolment(of: session),
             isSet: try await sessions.overview(of: session.account.id).hasAuthenticator,
             isRequired: sessions.flow.requiresAuthenticator,
@@ -145,11 +168,31 @@ extension AuthenticatorPages {
             .form("account/authenticator", "authenticatorForm", add),
             .form("account/authenticator/codes", "recoveryCodesForm", newCodes),
             .form("account/authenticator/remove", "removeAuthenticatorForm", remove),
+            .init(
+                .post,
+                "account/authenticator/saved",
+                .form("savedRecoveryCodesForm", secretMembers: []),
+                responses: [.seeOther: .nothing],
+                .signInPage(forgetCodes)
+            ),
         ]
     }
 }
 
 extension Pages {
+    fileprivate func unsavedCodes(
+        _ codes: [RecoveryCode],
+        of account: Account,
+        then target: ReturnTarget,
+        in language: Language
+    ) -> Page {
+        let path = "\(AuthenticatorPages.path)/saved"
+        var page = unsavedCodes(codes, of: account.email ?? account.username, savedAt: path, in: language)
+        page.members.append(.init("return_to", target.url.map(JSON.string) ?? .null))
+        page.formTargets = [target.authorization?.redirectURI ?? target.url].compactMap { $0 }
+        return page
+    }
+
     /// - Parameters:
     ///   - isSet: whether the account has an app already.
     ///   - isRequired: whether every account must have an app.

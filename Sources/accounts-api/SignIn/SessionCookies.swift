@@ -9,10 +9,14 @@ struct SessionCookies: Sendable {
     /// The cookie that shows that a person has signed in or entered a mailed code in this browser before. It gives no
     /// access to an account.
     let device: TokenCookie
+    /// The cookie with the new recovery codes of the account, encrypted for the session. The browser keeps it until the
+    /// person confirms that the codes are saved.
+    let recoveryCodes: TokenCookie
 
     init(isSecure: Bool) {
         session = TokenCookie("session", isSecure: isSecure)
         device = TokenCookie("device", isSecure: isSecure)
+        recoveryCodes = TokenCookie("recovery-codes", isSecure: isSecure)
     }
 
     /// - Parameter device: the device token in the body, where a client without cookies sends it; nil to read the

@@ -77,7 +77,7 @@ struct ForwardAuthTests {
 
     @Test(arguments: [
         ("", ""), ("theme=dark; size=2", "theme=dark; size=2"), ("a=1;__Host-device=x;b=2", "a=1; b=2"),
-        ("__Host-device=x; __Host-signup=y; __Host-recovery=z; __Host-email-change=w", ""),
+        ("__Host-device=x; __Host-signup=y; __Host-recovery=z; __Host-email-change=w; __Host-recovery-codes=v", ""),
         (
             "session=1; device=2; __Host-sessions=3; __host-session=4",
             "session=1; device=2; __Host-sessions=3; __host-session=4"

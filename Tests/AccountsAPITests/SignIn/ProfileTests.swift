@@ -241,9 +241,8 @@ struct ProfileTests {
             let groups = page.html.matches(of: /<span>([a-zA-Z2-7]{4})<\/span>/).map { String($0.1) }
             let secret = groups.joined().base32Bytes
             let codes = try await kim.post("/account/authenticator", "code=\(SignedUp(secret: secret).code)")
-            #expect(codes.status == 200 && codes.has("<code>") && codes.has("href=\"/account?saved\""))
-            #expect(!codes.has("class=\"languages\""), "a switch of the language would lose the codes")
-            #expect(try await kim.open("/account").has("class=\"languages\""))
+            #expect(codes.status == 200 && codes.has("<code>") && codes.path == "/account/authenticator")
+            #expect(try await kim.post("/account/authenticator/saved").path == "/account?saved")
             let set = try await kim.open("/account/authenticator")
             #expect(set.has("Authenticator app is on"))
             let other = try await kim.post("/account/authenticator/codes")
@@ -254,6 +253,51 @@ struct ProfileTests {
             #expect(try await kim.post("/account/authenticator/remove").path == "/account?authenticator-removed")
             let rows = try DatabaseSession().number(of: "authenticators")
             #expect(rows == 0)
+        }
+    }
+
+    private static func codes(on page: PageVisitor.Page) -> [String] {
+        page.html.matches(of: /<li><code>([^<]+)/).map { String($0.1) }
+    }
+
+    @Test func `the page shows the new recovery codes of an account until the person has saved them`() async throws {
+        let path = "/account/authenticator"
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            _ = try await kim.fill(through: "terms")
+            _ = try await kim.post("/signup/commit")
+            let page = try await kim.open(path)
+            let secret = try #require(page.html.firstMatch(of: /secret=([A-Z2-7]+)/)).1
+            let person = SignedUp(secret: String(secret).base32Bytes)
+            let form = "code=\(person.code)"
+            let first = try await kim.post(path, form)
+            let shown = Self.codes(on: first)
+            #expect(first.path == path && first.has("<h1>Recovery codes</h1>") && shown.count == 10)
+            #expect(first.has("action=\"\(path)/saved\"") && first.has("data-account=\"kim@example.com\""))
+            #expect(first.has("class=\"languages\""), "the codes are still there after a switch")
+            for again in [try await kim.open(path), try await kim.post(path, form)] {
+                #expect(again.status == 200 && Self.codes(on: again) == shown && !again.has("That code isn"))
+            }
+            let second = Self.codes(on: try await kim.post("\(path)/codes"))
+            #expect(second.count == 10 && Set(second).isDisjoint(with: shown))
+            #expect(try await kim.post("\(path)/saved").path == "/account?saved")
+            #expect(try await kim.open(path).has("Authenticator app is on"))
+
+            // Another session cannot read the codes that this one has not saved.
+            let third = Self.codes(on: try await kim.post("\(path)/codes"))
+            #expect(third.count == 10)
+            _ = try await kim.post("/account/sign-out")
+            try site.forgetUsedCodes()
+            _ = try await kim.post("/sign-in", "identifier=kim&password=a+pass+phrase+of+mine")
+            #expect(try await kim.post("/sign-in/second-factor", "code=\(person.code)").path == "/account")
+            #expect(try await kim.open(path).has("Authenticator app is on"))
+
+            // Codes that the account has no longer are not shown.
+            let fourth = Self.codes(on: try await kim.post("\(path)/codes"))
+            #expect(fourth.count == 10)
+            _ = try await kim.post("\(path)/remove")
+            let removed = try await kim.open(path)
+            #expect(Self.codes(on: removed).isEmpty && removed.has("<svg"))
         }
     }
 
