@@ -3,7 +3,7 @@
 package struct FunnelReport: Sendable {
     /// The flow with its version, such as `default@1`.
     package let flow: String
-    /// The steps that have counts: the steps of the current flow in its order, other steps, `review`, and then
+    /// The steps that have counts: the steps of the flow with this name in its order, other steps, `review`, and then
     /// `sign-in`, which is the first sign-in to the new account.
     package let steps: [Step]
 
@@ -58,16 +58,20 @@ extension Operator {
         }
         return flows.sorted { $0 == flow.id && $1 != flow.id }.map { id in
             let steps = counts[id, default: [:]]
-            return FunnelReport(flow: id, steps: order(steps.values.map(\.step)).compactMap { steps[$0]?.step })
+            return FunnelReport(flow: id, steps: order(steps.values.map(\.step), of: id).compactMap { steps[$0]?.step })
         }
     }
 
-    /// Sorts names of steps: first the steps of the current flow in its order, then other steps, then `review` and
-    /// `sign-in`. The order of the other steps is not stored. People reach the steps one after another, so a step that
-    /// more people have reached comes first.
-    private func order(_ steps: [FunnelReport.Step]) -> [String] {
+    /// Sorts names of steps: first the steps of the flow in its order, then other steps, then `review` and `sign-in`.
+    /// The order of the other steps, such as all steps of an unknown flow, is not stored. People reach the steps one
+    /// after another, so a step that more people have reached comes first.
+    ///
+    /// - Parameter id: the id of a version of a flow. The order is that of the version in the flow file.
+    private func order(_ steps: [FunnelReport.Step], of id: String) -> [String] {
         let names = steps.sorted { ($1.entered, $0.name) < ($0.entered, $1.name) }.map(\.name)
-        let (known, last) = (flow.steps.map(\.name.rawValue), ["review", Funnel.signIn])
+        let name = id.prefix { $0 != "@" }
+        let known = ([flow] + flow.changes).first { $0.name == name }?.steps.map(\.name.rawValue) ?? []
+        let last = ["review", Funnel.signIn]
         return known.filter(names.contains) + names.filter { !(known + last).contains($0) }
             + last.filter(names.contains)
     }

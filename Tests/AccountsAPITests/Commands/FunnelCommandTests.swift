@@ -62,6 +62,35 @@ struct FunnelCommandTests: OperatorCommandSuite {
         }
     }
 
+    @Test(
+        arguments: [
+            // A flow that the command does not know: the steps that more people have entered come first.
+            ("names@7", ["review": 1, "password": 2, "name": 3], ["name", "password", "review"]),
+            // Another version of the flow of the command.
+            ("default@9", ["profile": 3, "age": 2, "code": 1, "review": 4], ["code", "profile", "age", "review"]),
+            // Most accounts have no second factor, so fewer people enter that step than the one after it.
+            (
+                "recovery/default@1", ["password": 3, "second-factor": 1, "code": 4, "email": 5],
+                ["email", "code", "second-factor", "password"]
+            ),
+            ("email-change/default@1", ["code": 2, "email": 2], ["email", "code"]),
+        ] as [(String, [String: Int], [String])]
+    )
+    func `the steps of each flow are in its own order`(flow: String, entered: [String: Int], steps: [String])
+        async throws
+    {
+        for (step, count) in entered {
+            try session.run(
+                """
+                INSERT INTO funnel_daily (day, flow, step, outcome, count)
+                VALUES (now(), '\(flow)', '\(step)', 'entered', \(count))
+                """
+            )
+        }
+        let lines = try await command("drafts", "funnel").output.split(separator: "\n")
+        #expect(lines.dropFirst(2).map { String($0.prefix { $0 != " " }) } == steps, "\(lines)")
+    }
+
     @Test func `imported accounts have no share of starts`() async throws {
         try session.run(
             """
