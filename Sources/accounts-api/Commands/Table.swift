@@ -4,7 +4,8 @@ import Accounts
 ///
 /// If the terminal is narrower than the table, cells show their brief texts, such as the first digits of an id. While
 /// the table is still too wide, dispensable columns are omitted, and after that the widest columns are shortened, but
-/// never the first one. The last column gets the remaining width; its texts are not cut, but continue on further lines.
+/// never the first one. If that is not enough, further columns are omitted. The last column gets the remaining width;
+/// its texts are not cut, but continue on further lines.
 struct Table {
     /// A text, and its style on a terminal with colours.
     struct Cell: ExpressibleByStringInterpolation {
@@ -45,12 +46,21 @@ struct Table {
     private let header: [String]
     private let rows: [[Cell]]
     private let dispensable: [String]
+    private let omittedLast: [String]
 
     /// - Parameters:
     ///   - header: the names of the columns.
     ///   - dispensable: the names of the columns that may be omitted, in the order in which they are omitted.
-    init(_ header: [String], _ rows: [[Cell]], omittingIfNarrow dispensable: [String] = []) {
-        (self.header, self.rows, self.dispensable) = (header.map(\.printable), rows, dispensable)
+    ///   - omittedLast: the names of the columns that are omitted only if the table is too wide with all columns
+    ///     shortened, in the order in which they are omitted.
+    init(
+        _ header: [String],
+        _ rows: [[Cell]],
+        omittingIfNarrow dispensable: [String] = [],
+        atLast omittedLast: [String] = []
+    ) {
+        (self.header, self.rows) = (header.map(\.printable), rows)
+        (self.dispensable, self.omittedLast) = (dispensable, omittedLast)
     }
 
     var text: String { text(isWide: false) }
@@ -71,6 +81,10 @@ struct Table {
             let natural = widths[last]
             widths[last] = min(natural, Self.preferredLastWidth)
             for name in dispensable where Self.width(columns, widths) > limit {
+                columns.removeAll { header[$0] == name }
+            }
+            let shortest = [widths[0]] + widths.dropFirst().map { min($0, Self.minimumWidth) }
+            for name in omittedLast where Self.width(columns, shortest) > limit {
                 columns.removeAll { header[$0] == name }
             }
             while Self.width(columns, widths) > limit,

@@ -81,6 +81,31 @@ struct TableTests {
         #expect(text == Self.outbox.text(within: nil) && text.contains("01a1ff41-2d4e-7b63-8f5a-0b6c2d9e1a53"))
     }
 
+    @Test(arguments: [(23, "ID  A LONG COLUMN  LAST"), (18, "ID  A LONG …  LAST"), (17, "ID  LAST")])
+    func `a column that is omitted last is shortened before`(width: Int, header: String) {
+        let table = Table(["ID", "A LONG COLUMN", "LAST"], [["1", "2", "3"]], atLast: ["A LONG COLUMN"])
+        #expect(table.text(within: width).split(separator: "\n")[0] == header)
+    }
+
+    @Test(arguments: [(80, true), (60, false)])
+    func `the funnel fits a narrow terminal`(columns: Int, showsAbandoned: Bool) async throws {
+        try session.run(
+            """
+            INSERT INTO funnel_daily (day, flow, step, outcome, code, count)
+            VALUES (now(), 'names@7', 'name', 'entered', '', 3), (now(), 'names@7', 'name', 'completed', '', 3),
+                   (now(), 'names@7', 'name', 'refused', 'bad_format', 2),
+                   (now(), 'names@7', 'second-factor', 'entered', '', 1)
+            """
+        )
+        let (arguments, settings) = (["drafts", "funnel"], CommandRun.settingsOfMina)
+        let terminal = try TerminalSession(columns: columns, lines: 24, arguments, settings: settings)
+        let screen = try await terminal.expect("second-factor")
+        let header = try #require(screen.lines.first { $0.hasPrefix("STEP ") }, "\(screen.text)")
+        #expect(header.hasSuffix("REFUSALS") && header.contains("SHARE "), "\(screen.text)")
+        #expect(header.contains("ABANDONED") == showsAbandoned, "\(screen.text)")
+        #expect(try await terminal.end().status == 0)
+    }
+
     @Test func `lists fit a terminal of 80 columns, unless --wide is given`() async throws {
         try await TestSignups.with { service in
             _ = try await service.signups.commit(service.readyDraft(email: "lee@example.com", username: "lee"))

@@ -55,7 +55,12 @@ extension FunnelReport {
             "STEP", "ENTERED", "CONTINUED", "RATE", "SHARE OF STARTS", "MEDIAN", "ABANDONED", "SUPERSEDED", "REMOVED",
             "REFUSALS",
         ]
-        let table = Table(header, rows, omittingIfNarrow: ["MEDIAN", "SUPERSEDED", "REMOVED"])
+        let table = Table(
+            header,
+            rows,
+            omittingIfNarrow: ["MEDIAN", "SUPERSEDED", "REMOVED"],
+            atLast: ["ABANDONED", "SHARE OF STARTS"]
+        )
         return "\(flow)\n\n\(table.text(isWide: isWide))"
     }
 
