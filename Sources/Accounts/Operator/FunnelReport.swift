@@ -7,6 +7,9 @@ package struct FunnelReport: Sendable {
     /// `sign-in`, which is the first sign-in to the new account.
     package let steps: [Step]
 
+    /// The number of days for which the counts are kept.
+    package static let daysKept = 400
+
     package struct Step: Sendable {
         package let name: String
         package var entered = 0

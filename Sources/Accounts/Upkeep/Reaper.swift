@@ -205,7 +205,7 @@ package struct Reaper: Sendable {
         ("limits", "until < now()"),
         ("endings", "until < now()"),
         ("leases", "until < now()"),
-        ("funnel_daily", "day < now() - interval '400 days'"),
+        ("funnel_daily", SQL(stringLiteral: "day < now() - interval '\(FunnelReport.daysKept) days'")),
         ("handoffs", "expires_at < now()"),
         ("tickets", "expires_at < now()"),
         ("sign_ins", "expires_at < now()"),

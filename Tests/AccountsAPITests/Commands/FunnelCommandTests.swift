@@ -15,7 +15,7 @@ struct FunnelCommandTests: OperatorCommandSuite {
 
     @Test func `drafts funnel counts how many people entered and completed each step, and the refusals`() async throws {
         let empty = try await command("drafts", "funnel")
-        #expect(empty.status == 0 && empty.output == "no sign-ups in this period\n")
+        #expect(empty.status == 0 && empty.output == "no sign-ups in the last 7 days\n")
         try await TestSignups.with { service in
             _ = try await service.signups.commit(service.readyDraft())
             let lee = try await service.fill(service.start(), through: "email", email: "lee@example.com")
@@ -40,12 +40,12 @@ struct FunnelCommandTests: OperatorCommandSuite {
             }
             #expect(
                 lines == [
-                    "default@1",
+                    "default@1, last 7 days",
                     "STEP ENTERED CONTINUED RATE SHARE OF STARTS MEDIAN ABANDONED SUPERSEDED REMOVED REFUSALS",
                     "email 2 2 100 % ████████████████████ 0 s", "code 2 1 50 % ██████████ 0 s 1 bad_format 2",
                     "password 1 1 100 % ██████████ 0 s", "profile 1 1 100 % ██████████ 0 s",
                     "contact 1 1 100 % ██████████ 0 s", "totp 1 1 100 % ██████████", "terms 1 1 100 % ██████████ 0 s",
-                    "review 1 1 100 % ██████████ 0 s", "sign-in 1 0 0 %", "old@7",
+                    "review 1 1 100 % ██████████ 0 s", "sign-in 1 0 0 %", "old@7, last 7 days",
                     "STEP ENTERED CONTINUED RATE SHARE OF STARTS MEDIAN ABANDONED SUPERSEDED REMOVED "
                         + "REFUSALS",
                     "email 5 0 0 %", "user 4 0 0 %", "age 3 0 0 %",
@@ -60,6 +60,18 @@ struct FunnelCommandTests: OperatorCommandSuite {
             #expect(steps[0]["entered"] == 1002 && steps[1]["refused"]?["bad_format"] == 2)
             #expect(steps[1]["cancelled"] == 1 && steps[5]["skipped"] == 1)
         }
+    }
+
+    @Test(arguments: [("1d", "last 1 day"), ("36h", "last 36h"), ("9600h", "last 400 days")])
+    func `drafts funnel names its period`(since: String, period: String) async throws {
+        #expect(try await command("drafts", "funnel", "--since", since).output == "no sign-ups in the \(period)\n")
+    }
+
+    @Test(arguments: ["401d", "4000d"])
+    func `a period for which no counts are kept is a usage error`(since: String) async throws {
+        let run = try await command("drafts", "funnel", "--since", since)
+        let message = "invalid --since \(since): the counts are kept for 400 days, pass at most 400d"
+        #expect(run.status == 2 && run.errorOutput.contains(message), "\(run.errorOutput)")
     }
 
     @Test(
@@ -99,7 +111,7 @@ struct FunnelCommandTests: OperatorCommandSuite {
             """
         )
         let lines = try await command("drafts", "funnel").output.split(separator: "\n")
-        #expect(lines.count == 3 && lines[0] == "import" && lines[2].hasPrefix("sign-in  "))
+        #expect(lines.count == 3 && lines[0] == "import, last 7 days" && lines[2].hasPrefix("sign-in  "))
         #expect(!lines[2].contains("█"), "\(lines[2])")
     }
 

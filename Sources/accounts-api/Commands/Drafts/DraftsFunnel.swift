@@ -20,6 +20,14 @@ extension DraftCommands {
         var since = DurationArgument(argument: "7d")!
         @OptionGroup var flags: OperatorFlags
 
+        func validate() throws {
+            let days = FunnelReport.daysKept
+            guard since.duration <= .seconds(86_400 * days) else {
+                let problem = "invalid --since \(since.defaultValueDescription)"
+                throw ValidationError("\(problem): the counts are kept for \(days) days, pass at most \(days)d")
+            }
+        }
+
         func run() async throws {
             let reports = try await flags.withOperator(needsKeys: false) { try await $0.funnel(over: since.duration) }
             if flags.json {
@@ -27,16 +35,22 @@ extension DraftCommands {
             } else {
                 print(
                     reports.isEmpty
-                        ? "no sign-ups in this period"
-                        : reports.map { $0.text(isWide: flags.wide) }.joined(separator: "\n\n")
+                        ? "no sign-ups in the \(period)"
+                        : reports.map { $0.text(over: period, isWide: flags.wide) }.joined(separator: "\n\n")
                 )
             }
+        }
+
+        /// The period in words, such as "last 7 days".
+        private var period: String {
+            let (days, rest) = since.duration.seconds.quotientAndRemainder(dividingBy: 86_400)
+            return "last \(rest == 0 ? counted(days, "day") : since.duration.inLargestUnit)"
         }
     }
 }
 
 extension FunnelReport {
-    fileprivate func text(isWide: Bool) -> String {
+    fileprivate func text(over period: String, isWide: Bool) -> String {
         let started = steps.map(\.entered).max() ?? 0
         let rows = steps.map { step -> [Table.Cell] in
             [
@@ -61,7 +75,7 @@ extension FunnelReport {
             omittingIfNarrow: ["MEDIAN", "SUPERSEDED", "REMOVED"],
             atLast: ["ABANDONED", "SHARE OF STARTS"]
         )
-        return "\(flow)\n\n\(table.text(isWide: isWide))"
+        return "\(flow), \(period)\n\n\(table.text(isWide: isWide))"
     }
 
     private static func percent(_ part: Int, of whole: Int) -> String {
