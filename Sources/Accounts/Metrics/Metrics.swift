@@ -3,7 +3,7 @@
 package final class Metrics: Sendable {
     package let steps = Histogram(
         "accounts_step_duration_seconds",
-        "Time of a submission of a step of the sign-up.",
+        "Time of a submission of a step of a sign-up, a recovery or a change of address.",
         labels: ["step", "outcome"]
     )
     package let requests = Histogram(

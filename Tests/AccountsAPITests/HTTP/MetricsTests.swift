@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import TestSupport
 import Testing
 
@@ -50,6 +51,30 @@ struct MetricsTests {
             #expect(try await kim.post("/signup/email", "email=kim%40example.com").path == "/signup/code")
             #expect(count("accepted") == 1)
             #expect(signups.family.samples.map(\.value) == [0, 1], "a form that is sent again starts nothing")
+        }
+    }
+
+    @Test func `steps of recoveries and of changes of address are measured under names of their own`() async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site)
+            _ = try await kim.fill(through: "terms")
+            _ = try await kim.post("/signup/commit")
+            let other = Browser(site)
+            try await other.recover()
+            try await other.send(.put, "/recovery/password", ["password": "short", "confirmation": "short"])
+            #expect(try await kim.post("/account/email", "email=kim%40example.net").path == "/email-change/code")
+            _ = try await kim.post("/email-change/code", "code=\(site.service.readCode(for: "kim@example.net"))")
+            var counts: [[String]: Double] = [:]
+            for sample in site.service.signups.metrics.steps.family.samples where sample.suffix == "_count" {
+                counts[sample.labels.map(\.value)] = sample.value
+            }
+            #expect(counts[["code", "accepted"]] == 1)
+            let changes: [[String]: Double] = [
+                ["recovery/email", "accepted"]: 1, ["recovery/code", "accepted"]: 1,
+                ["recovery/password", "validation-failed"]: 1,
+                ["email-change/email", "accepted"]: 1, ["email-change/code", "accepted"]: 1,
+            ]
+            #expect(counts.filter { $0.key[0].contains("/") } == changes)
         }
     }
 

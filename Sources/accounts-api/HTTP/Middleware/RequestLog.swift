@@ -29,8 +29,8 @@ struct RequestLog: RouterMiddleware {
         let (method, route) = (Self.knownMethod(request.method), context.endpointPath ?? "none")
         signups.metrics.requests.record(time, method, route, "\(response.status.code)")
         let (step, problem) = (context.subject.step, context.subject.problem)
-        if let step, [.put, .post].contains(request.method), route == "/signup" || route == "/signup/{step}" {
-            signups.metrics.steps.record(time, step.rawValue, problem ?? "accepted")
+        if let step, [.put, .post].contains(request.method), let prefix = Self.stepPrefix(ofRoute: route) {
+            signups.metrics.steps.record(time, prefix + step.rawValue, problem ?? "accepted")
         }
         if let draft = context.subject.draft { context.logger[metadataKey: "draft"] = "\(draft.id)" }
         var metadata: Logger.Metadata = [
@@ -57,6 +57,18 @@ struct RequestLog: RouterMiddleware {
             context.logger.debug("work of the request", metadata: details)
         }
         return response
+    }
+
+    /// What precedes the name of the step in the metric of submissions, as in `drafts list`: nothing for a sign-up. Nil
+    /// if the route submits no step.
+    private static func stepPrefix(ofRoute route: String) -> String? {
+        switch route {
+        case "/signup", "/signup/{step}": ""
+        case "/recovery", "/recovery/{step}": "recovery/"
+        // The page of the account at which a change of the address begins has the form of the first step.
+        case "/email-change/{step}", "/account/email": "email-change/"
+        default: nil
+        }
     }
 
     private static func isHealthy(_ route: String, _ response: Response) -> Bool {
