@@ -16,6 +16,11 @@ struct Healthcheck: AsyncParsableCommand {
     @Option(\.metricsListen) var metricsListen: String?
     @Flag(help: "Succeeds if the process answers, even without the database; asks at METRICS_LISTEN.")
     var live = false
+    @Flag(help: "Prints JSON.") var json = false
+
+    private struct Unhealthy: Error, CustomStringConvertible {
+        let description: String
+    }
 
     func run() async throws {
         let source = SettingSource([\.listen: listen, \.metricsListen: metricsListen])
@@ -27,18 +32,15 @@ struct Healthcheck: AsyncParsableCommand {
         let check = live ? "live" : "ready"
         let answers = hosts.lazy.compactMap { Self.sendRequest(check, $0, port: "\(address.port)") }
         guard let answer = answers.first else {
-            printError(
-                """
-                no answer from \(shown): check that the server runs and has the same \
-                \(live ? "METRICS_LISTEN" : "LISTEN")
-                """
+            let setting = live ? "METRICS_LISTEN" : "LISTEN"
+            throw Unhealthy(
+                description: "no answer from \(shown): check that the server runs and has the same \(setting)"
             )
-            throw ExitCode(1)
         }
         guard answer.hasPrefix("HTTP/1.1 200 ") else {
-            printError("the server at \(shown) is not \(check): see its log")
-            throw ExitCode(1)
+            throw Unhealthy(description: "the server at \(shown) is not \(check): see its log")
         }
+        if json { print(JSON.object([.init("state", .string(check)), .init("address", .string(shown))]).text) }
     }
 
     /// Returns the start of the server's response; nil if there is none. Connecting, sending and receiving time out

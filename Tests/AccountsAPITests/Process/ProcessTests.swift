@@ -97,12 +97,14 @@ struct ProcessTests {
         for check in [
             ["--live", "--metrics-listen", "127.0.0.1:\(port)"], ["--listen", "127.0.0.1:\(server.port)"],
             // This server has no address of IPv6.
-            ["--listen", "[::]:\(server.port)"],
+            ["--listen", "[::]:\(server.port)"], ["--listen", "127.0.0.1:\(server.port)", "--json"],
         ] {
             let run = try await untilServed({ (run: CommandRun) in run.status != 0 }) {
                 try await CommandRun.of(["healthcheck"] + check, settings: [:])
             }
             #expect(run.status == 0, "\(run.errorOutput)")
+            let json = #"{"state":"ready","address":"127.0.0.1:\#(server.port)"}"#
+            #expect(run.output == (check.contains("--json") ? "\(json)\n" : ""))
         }
         #expect(await server.end(by: SIGTERM) == 0)
         let gone = try await CommandRun.of("healthcheck", "--live", "--metrics-listen", "127.0.0.1:\(port)")
@@ -111,6 +113,8 @@ struct ProcessTests {
             let gone = try await CommandRun.of("healthcheck", "--listen", "\(listen):1")
             #expect(gone.status == 1 && gone.errorOutput.hasPrefix("no answer from \(asked):1: "))
         }
+        let error = try await CommandRun.of("healthcheck", "--listen", "127.0.0.1:1", "--json")
+        #expect(try error.status == 1 && error.errorJSON["error"]?["code"] == "failed", "\(error.errorOutput)")
         let off = try await CommandRun.of("healthcheck", "--live", "--metrics-listen", "off")
         #expect(off.status == 2 && off.errorOutput.contains("METRICS_LISTEN is off"))
     }
