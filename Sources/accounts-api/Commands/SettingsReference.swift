@@ -23,6 +23,7 @@ struct SettingsReference: ParsableCommand {
 
     func run() throws {
         if effective, markdown { throw ValidationError("pass either --effective or --markdown, not both") }
+        if json, markdown { throw ValidationError("pass either --json or --markdown, not both") }
         if effective {
             let values = SettingTable.entries.map { EffectiveSetting($0, in: SettingSource()) }
             print(json ? JSON.array(values.map(\.json)).text : EffectiveSetting.table(of: values).text)

@@ -53,7 +53,9 @@ struct SettingsReferenceTests {
             #expect(setting?["from"] == .string(origin) && setting?["value"]?.string == value, "\(name)")
         }
         #expect(try await CommandRun.of("settings", "--effective").output.contains("missing"))
-        #expect(try await CommandRun.of("settings", "--effective", "--markdown").status == 2)
+        for flag in ["--effective", "--json"] {
+            #expect(try await CommandRun.of("settings", flag, "--markdown").status == 2, "\(flag)")
+        }
         #expect(try await CommandRun.of("settings").output.contains("--database-url"), "the flags are in the reference")
     }
 
