@@ -2,6 +2,14 @@ extension Flow {
     /// The flows ``recovery`` and ``emailChange``, without those that are nil.
     package var changes: [Flow] { [recovery, emailChange].compactMap { $0 } }
 
+    /// The names of the steps at which drafts can be: the steps of the sign-up, the steps of the other flows, such as
+    /// `recovery/code`, and the reviews.
+    package var draftSteps: [String] {
+        ([self] + changes).flatMap { flow in
+            (flow.steps.map(\.name.rawValue) + ["review"]).map { flow.purpose.prefix + $0 }
+        }
+    }
+
     /// Whether people can replace a forgotten password.
     package var hasRecovery: Bool { provedIdentifier != nil && newPassword != nil }
 

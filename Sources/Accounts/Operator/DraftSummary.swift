@@ -93,14 +93,6 @@ extension Operator {
         ) { columns throws(DatabaseError) in try summary(&columns) }
     }
 
-    /// The names of the steps at which drafts can be: the steps of the sign-up, the steps of the other flows, such as
-    /// `recovery/code`, and the reviews.
-    package var stepNames: [String] {
-        ([flow] + flow.changes).flatMap { flow in
-            (flow.steps.map(\.name.rawValue) + ["review"]).map { flow.purpose.prefix + $0 }
-        }
-    }
-
     /// Whether a draft is at a step with that name. The flow that is loaded may lack the step, because drafts may be at
     /// steps of an earlier version of it.
     package func hasDrafts(at step: String) async throws(DatabaseError) -> Bool {

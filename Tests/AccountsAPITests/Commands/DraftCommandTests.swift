@@ -12,6 +12,32 @@ struct DraftCommandTests: OperatorCommandSuite {
         session = try DatabaseSession()
     }
 
+    @Test(arguments: ["list", "purge"])
+    func `the shell completes the steps of the flow`(command: String) async throws {
+        // The completion script sends the index of the word, the position in the word, and the words.
+        func steps(_ options: [String]) async throws -> [String] {
+            let words = ["accounts-api", "drafts", command] + options + ["--step", ""]
+            let request = ["---completion", "drafts", command, "--", "--step", "\(words.count - 1)", "0"]
+            let run = try await CommandRun.of(request + words, settings: [:])
+            #expect(run.status == 0, "\(run.errorOutput)")
+            return run.output.split(separator: "\n").map(String.init)
+        }
+        let builtIn = try await steps([])
+        #expect(builtIn.first == "email" && builtIn.contains("recovery/code"), "\(builtIn)")
+        let flow = """
+            flow: tea
+            version: 1
+            languages: [en]
+            steps:
+              - name: first
+                title: {en: First}
+                fields: [{name: drink, kind: text, label: {en: Drink}}]
+
+            """
+        let own = try await withFile(flow) { file in try await steps(["--flow-file", file]) }
+        #expect(own == ["first", "review"])
+    }
+
     @Test func `drafts list prints and filters drafts, newest first, with masked addresses`() async throws {
         try await TestSignups.with { service in
             let kim = try await service.fill(service.start(), through: "code")

@@ -7,6 +7,14 @@ struct DraftCommands: AsyncParsableCommand {
         abstract: "Lists, shows, extends and deletes drafts: sign-ups, recoveries and changes of an address.",
         subcommands: [List.self, Show.self, Why.self, Board.self, Expire.self, Purge.self, Extend.self, Funnel.self]
     )
+
+    /// Returns the values of `--step` for the completion in a shell: the steps of the flow that the words of the
+    /// command line or the environment name. Empty if its file is invalid.
+    static func steps(in words: [String], at index: Int, after prefix: String) -> [String] {
+        let flag = words.firstIndex(of: "--flow-file").map { words[words.index(after: $0)...] }
+        let flow = try? SettingSource([\.flow: flag?.first]).read(\.flow)
+        return flow?.draftSteps ?? []
+    }
 }
 
 extension DraftState: ExpressibleByArgument {}
@@ -41,8 +49,8 @@ func emailAddress(_ text: String) throws -> EmailAddress {
 extension Operator {
     /// Throws if the flow of this command has no step with that name, and no draft is at such a step. Nil is accepted.
     func check(step: String?) async throws {
-        guard let step, !stepNames.contains(step), try await !hasDrafts(at: step) else { return }
-        let known = stepNames.joined(separator: ", ")
+        guard let step, !flow.draftSteps.contains(step), try await !hasDrafts(at: step) else { return }
+        let known = flow.draftSteps.joined(separator: ", ")
         throw ValidationError("unknown step \"\(step.printable)\": the flow \(flow.id) has \(known)")
     }
 

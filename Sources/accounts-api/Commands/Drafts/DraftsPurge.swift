@@ -18,7 +18,10 @@ extension DraftCommands {
         )
 
         @Option(help: "Only drafts in this state: open, review, expired.") var state: DraftState?
-        @Option(help: "Only drafts at this step, such as recovery/code; review for sign-ups that are ready to commit.")
+        @Option(
+            help: "Only drafts at this step, such as recovery/code; review for sign-ups that are ready to commit.",
+            completion: .custom(DraftCommands.steps)
+        )
         var step: String?
         @Option(help: "Only drafts created longer ago than this, such as 2h.") var olderThan: DurationArgument?
         @Option(help: "Only drafts with this e-mail address.") var email: String?
