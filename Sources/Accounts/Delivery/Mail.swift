@@ -2,6 +2,8 @@ package import Foundation
 
 /// Sends mails, one at a time.
 package protocol Mailer: Sendable {
+    /// The outcome of a mail that was sent, in the metrics.
+    var outcome: String { get }
     /// Connects to the mail server, unless a connection is open.
     func connect() async throws(MailError)
     /// Returns when the mail server has accepted the mail.
@@ -13,6 +15,7 @@ package protocol Mailer: Sendable {
 }
 
 extension Mailer {
+    package var outcome: String { "delivered" }
     package func connect() async throws(MailError) {}
 }
 

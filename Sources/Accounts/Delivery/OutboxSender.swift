@@ -129,7 +129,7 @@ package struct OutboxSender: Sendable {
                 )
                 try await connect(mailer)
                 let reply = try await pace.measure { () throws(MailError) in try await mailer.send(message) }
-                metrics.mails.add(1, "delivered")
+                metrics.mails.add(1, mailer.outcome)
                 return reply
             }
         } else {

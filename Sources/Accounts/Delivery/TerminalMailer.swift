@@ -2,6 +2,8 @@ internal import Foundation
 
 /// Prints mail on standard output instead of sending it, so that a developer can read the codes. For development only.
 package struct TerminalMailer: Mailer {
+    package var outcome: String { "printed" }
+
     package init() {}
 
     package func send(_ mail: Mail) async throws(MailError) -> String? {

@@ -38,7 +38,7 @@ package final class Metrics: Sendable {
         "accounts_mail_attempts_total",
         "Attempts to deliver a mail.",
         labels: ["outcome"],
-        from: [["dead"], ["delivered"], ["postponed"]]
+        from: [["dead"], ["delivered"], ["postponed"], ["printed"]]
     )
     let events = Counter(
         "accounts_event_attempts_total",
