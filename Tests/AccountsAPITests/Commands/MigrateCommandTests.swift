@@ -20,6 +20,17 @@ struct MigrateCommandTests: OperatorCommandSuite {
         #expect(lines.count > 20 && Set(columns).count == 1)
     }
 
+    @Test func `migrate --status exits with 1 if anything is pending`() async throws {
+        #expect(try await command("migrate", "--status").status == 0)
+        try session.run("DELETE FROM functions WHERE name = 'draft_id_floor'")
+        let pending = try await command("migrate", "--status")
+        #expect(pending.status == 1 && pending.errorOutput.isEmpty)
+        #expect(pending.output.contains("functions/draft_id_floor "), "\(pending.output)")
+        let json = try await command("migrate", "--status", "--json")
+        #expect(try json.status == 1 && json.json["pending"] == ["functions/draft_id_floor"])
+        #expect(try session.number(of: "functions WHERE name = 'draft_id_floor'") == 0)
+    }
+
     @Test func `migrate names the compatible scripts that it has applied`() async throws {
         let last = try session.query("SELECT name FROM migrations ORDER BY name DESC LIMIT 1").only.decode(String.self)
         let status = try await command("migrate", "--status", "--json").json
