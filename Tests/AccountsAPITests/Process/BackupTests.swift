@@ -20,7 +20,9 @@ struct BackupTests {
         #expect(await before.end(by: SIGTERM) == 0)
 
         try await Cluster.withRunning { cluster in
-            try Dump.restore(Dump.of(FreshDatabase.current.conninfo), to: cluster.conninfo)
+            let role = try DatabaseSession(to: cluster.conninfo).query("SELECT session_user::text").only
+                .decode(String.self)
+            try Dump.copy(FreshDatabase.current.conninfo, to: cluster.conninfo, ownedBy: role)
             let after = try await ServerProcess.start(database: cluster.conninfo, mails: mails)
             for step in ["contact", "terms"] { try await kim.step(step, at: after.port) }
             try await kim.createAccount(at: after.port)
