@@ -60,6 +60,23 @@ struct DeployTests {
         #expect(panels.count > 20)
     }
 
+    @Test func `the runbook names rows and panels of the dashboard, and sections of the document`() throws {
+        let document = try Self.text(of: "docs/operating.md")
+        let dashboard = try JSON.read(Array(Self.text(of: "deploy/grafana.json").utf8))
+        guard case .array(let panels)? = dashboard["panels"] else {
+            Issue.record("there are no panels")
+            return
+        }
+        let start = try #require(document.range(of: "### AccountsDown\n"))
+        let runbook = document[start.upperBound...].components(separatedBy: "\n## ")[0]
+        let names = runbook.matches(of: /\*([A-Z][^*|]*)\*/).map { match in
+            match.1.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        }
+        let sections = document.matches(of: /(?m)^#+ (.+)$/).map { String($0.1) }
+        #expect(names.count > 30)
+        #expect(Set(names).subtracting(panels.compactMap { $0["title"]?.string }).subtracting(sections) == [])
+    }
+
     @Test func `each alert has a section that says what to check and how to fix it`() throws {
         let document = try Self.text(of: "docs/operating.md")
         let alerts = try Self.text(of: "deploy/alerts.yaml").matches(of: /- alert: ([A-Za-z]+)/).map { String($0.1) }
