@@ -1,5 +1,5 @@
 internal import Crypto
-internal import Foundation
+package import Foundation
 internal import Schema
 
 /// Why the schema of a database differs from the schema of this program, or cannot be updated to it.
@@ -100,9 +100,19 @@ package struct Migrations: Sendable {
         /// The migrations of the three lists that are marked as compatible: the version before such a migration can
         /// still serve after it.
         package let compatible: [String]
+        /// The times at which the applied and the newer scripts were applied, by name. A function that was replaced has
+        /// the time of its last text.
+        package let times: [String: Date]
 
-        package init(applied: [String], pending: [String] = [], newer: [String] = [], compatible: [String] = []) {
+        package init(
+            applied: [String],
+            pending: [String] = [],
+            newer: [String] = [],
+            compatible: [String] = [],
+            times: [String: Date] = [:]
+        ) {
             (self.applied, self.pending, self.newer, self.compatible) = (applied, pending, newer, compatible)
+            self.times = times
         }
     }
 
@@ -301,11 +311,14 @@ package struct Migrations: Sendable {
             and: rows(Self.appliedFunctions, of: database)
         )
         func names(_ state: KnownScript.State) -> [String] { scripts.filter { $0.state == state }.map(\.name) }
+        var times: [String: Date] = [:]
+        for script in scripts where script.state != .pending { times[script.name] = script.appliedAt }
         return Status(
             applied: names(.applied),
             pending: names(.pending),
             newer: names(.newer),
-            compatible: scripts.filter(\.isCompatible).map(\.name)
+            compatible: scripts.filter(\.isCompatible).map(\.name),
+            times: times
         )
     }
 
@@ -337,6 +350,8 @@ package struct Migrations: Sendable {
         let isFunction: Bool
         let isCompatible: Bool
         let state: State
+        /// The time at which the database got the script or, for a function, another text of it; nil if it never did.
+        let appliedAt: Date?
 
         enum State {
             case applied, pending, newer
@@ -350,30 +365,34 @@ package struct Migrations: Sendable {
     private func scripts(after migrationRows: some Sequence<Row>, and functionRows: some Sequence<Row>) throws
         -> [KnownScript]
     {
-        var compatible: [String: Bool] = [:]
+        var appliedMigrations: [String: (isCompatible: Bool, time: Date)] = [:]
         var newer: [KnownScript] = []
         for row in migrationRows {
-            let (name, checksum, isCompatible) = try row.decode(String.self, [UInt8].self, Bool.self)
-            compatible[name] = isCompatible
+            let (name, checksum, isCompatible, time) = try row.decode(String.self, [UInt8].self, Bool.self, Date.self)
+            appliedMigrations[name] = (isCompatible, time)
             if let file = migrations.first(where: { $0.name == name }) {
                 guard file.checksum == checksum else { throw MigrationError.edited(name) }
             } else {
                 guard isCompatible else { throw MigrationError.unknown(name) }
-                newer.append(.init(file: nil, name: name, isFunction: false, isCompatible: true, state: .newer))
+                newer.append(
+                    .init(file: nil, name: name, isFunction: false, isCompatible: true, state: .newer, appliedAt: time)
+                )
             }
         }
-        var appliedFunctions: [String: (checksum: [UInt8], version: Int)] = [:]
+        var appliedFunctions: [String: (checksum: [UInt8], version: Int, time: Date)] = [:]
         for row in functionRows {
-            let (name, checksum, version) = try row.decode(String.self, [UInt8].self, Int.self)
-            appliedFunctions[name] = (checksum, version)
+            let (name, checksum, version, time) = try row.decode(String.self, [UInt8].self, Int.self, Date.self)
+            appliedFunctions[name] = (checksum, version, time)
         }
         let known = migrations.map { file in
-            KnownScript(
+            let applied = appliedMigrations[file.name]
+            return KnownScript(
                 file: file,
                 name: file.name,
                 isFunction: false,
-                isCompatible: compatible[file.name] ?? file.isCompatible,
-                state: compatible[file.name] == nil ? .pending : .applied
+                isCompatible: applied?.isCompatible ?? file.isCompatible,
+                state: applied == nil ? .pending : .applied,
+                appliedAt: applied?.time
             )
         }
         let functions = functions.map { file in
@@ -383,7 +402,14 @@ package struct Migrations: Sendable {
                     applied.map { $0.version > functionsVersion } == true ? .newer : .pending
                 }
             let name = "functions/\(file.name)"
-            return KnownScript(file: file, name: name, isFunction: true, isCompatible: false, state: state)
+            return KnownScript(
+                file: file,
+                name: name,
+                isFunction: true,
+                isCompatible: false,
+                state: state,
+                appliedAt: applied?.time
+            )
         }
         return known + newer + functions
     }
@@ -391,13 +417,13 @@ package struct Migrations: Sendable {
     /// Reads the migrations that were applied. Also works without the column `compatible`, which tables of an earlier
     /// build lack.
     private static let appliedMigrations: SQL = """
-        SELECT name, checksum, coalesce((to_jsonb(migrations)->>'compatible')::boolean, false) FROM migrations
-         ORDER BY name
+        SELECT name, checksum, coalesce((to_jsonb(migrations)->>'compatible')::boolean, false), applied_at
+          FROM migrations ORDER BY name
         """
     /// Reads the functions that were applied. Leaves out a row if the function does not exist, because a migration may
     /// have dropped it. Also works without the column `version`.
     private static let appliedFunctions: SQL = """
-        SELECT name, checksum, coalesce((to_jsonb(functions)->>'version')::bigint, 0) FROM functions
+        SELECT name, checksum, coalesce((to_jsonb(functions)->>'version')::bigint, 0), applied_at FROM functions
          WHERE EXISTS (SELECT FROM pg_proc WHERE proname = functions.name AND pg_function_is_visible(pg_proc.oid))
         """
     /// The number of the advisory lock. It is arbitrary; no other program should use it in this database.

@@ -71,18 +71,24 @@ struct Migrate: AsyncParsableCommand {
             let all = lists + [("compatible", status.compatible)]
             let members = all.map { JSON.Member($0, .array($1.map(JSON.string))) }
             let seconds = applied.map { JSON.object($0.map { .init($0.name, .number($0.milliseconds / 1000)) }) }
-            print(JSON.object(members + [.init("seconds", seconds ?? .null)]).text)
+            let known = lists.flatMap(\.1)
+            let times = known.compactMap { name in
+                status.times[name].map { JSON.Member(name, .string($0.timestamp)) }
+            }
+            let appliedAt = applied == nil ? JSON.object(times) : .null
+            print(JSON.object(members + [.init("seconds", seconds ?? .null), .init("applied_at", appliedAt)]).text)
             return
         }
-        let times = Dictionary(uniqueKeysWithValues: (applied ?? []).map { ($0.name, $0.text) })
+        let times: [String: String] =
+            if let applied {
+                Dictionary(uniqueKeysWithValues: applied.map { ($0.name, " in \($0.text)") })
+            } else { status.times.mapValues { " \($0.timestamp)" } }
         let width = lists.flatMap(\.1).map(\.count).max() ?? 0
         for (state, names) in lists {
             for name in names {
                 let gap = String(repeating: " ", count: width - name.count + 2)
-                let time = times[name].map { " in \($0)" } ?? ""
-                print(
-                    "\(name)\(gap)\(state)\(time)\(applied == nil && status.compatible.contains(name) ? ", compatible" : "")"
-                )
+                let note = applied == nil && status.compatible.contains(name) ? ", compatible" : ""
+                print("\(name)\(gap)\(state)\(times[name] ?? "")\(note)")
             }
         }
         if lists.allSatisfy({ $0.1.isEmpty }) { print("the schema is up to date") }

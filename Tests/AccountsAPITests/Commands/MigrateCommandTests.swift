@@ -31,6 +31,25 @@ struct MigrateCommandTests: OperatorCommandSuite {
         #expect(try session.number(of: "functions WHERE name = 'draft_id_floor'") == 0)
     }
 
+    @Test func `migrate --status shows when each script was applied`() async throws {
+        try session.run(
+            """
+            UPDATE migrations SET applied_at = '2026-03-13 10:00:00+00' WHERE name = '0006-key-sentinel';
+            UPDATE functions SET applied_at = '2026-04-01 12:30:00+02' WHERE name = 'draft_id_floor';
+            UPDATE functions SET checksum = '', version = 0 WHERE name = 'mail_turn'
+            """
+        )
+        let lines = try await command("migrate", "--status").output.split(separator: "\n").map {
+            $0.split(separator: " ").joined(separator: " ")
+        }
+        #expect(lines.contains("0006-key-sentinel applied 2026-03-13T10:00:00Z, compatible"), "\(lines)")
+        #expect(lines.contains("functions/draft_id_floor applied 2026-04-01T10:30:00Z"), "\(lines)")
+        #expect(lines.contains("functions/mail_turn pending"), "\(lines)")
+        let times = try await command("migrate", "--status", "--json").json["applied_at"]
+        #expect(times?["functions/draft_id_floor"] == "2026-04-01T10:30:00Z" && times?["functions/mail_turn"] == nil)
+        #expect(try await command("migrate", "--json").json["applied_at"] == .null)
+    }
+
     @Test func `migrate names the compatible scripts that it has applied`() async throws {
         let last = try session.query("SELECT name FROM migrations ORDER BY name DESC LIMIT 1").only.decode(String.self)
         let status = try await command("migrate", "--status", "--json").json

@@ -25,6 +25,7 @@ struct OperatingDocumentTests {
         text.split(separator: "\n").map { line in
             line.replacing(/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f-]{21}/, with: "ID")
                 .replacing(/\b[0-9a-f]{8}-[0-9a-f]{4}\b/, with: "DIGITS")
+                .replacing(/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z/, with: "TIME")
                 .replacing(/[0-9.]+ (s|min|h|d)\b( ago)?/, with: { "N \($0.1)\($0.2 ?? "")" })
                 .replacing(/N (s|min)/, with: "N s").replacing(/[0-9.]+ (ms|passwords|MiB)/, with: { "N \($0.1)" })
                 .replacing(/ARGON2_(MEMORY_KIB|ITERATIONS|WORKERS)=[0-9]+/, with: { "ARGON2_\($0.1)=N" })
