@@ -61,7 +61,7 @@ struct BrandCommandTests {
         #expect(run.status == 2 && run.errorOutput == "no brand file: pass FILE, or set BRAND_FILE\n")
         let nowhere = try await CommandRun.of("brand", "check", "/nowhere/brand.yaml")
         #expect(nowhere.status == 1)
-        #expect(nowhere.errorOutput == "/nowhere/brand.yaml: the file cannot be read, or is not UTF-8 text\n")
+        #expect(nowhere.errorOutput == "/nowhere/brand.yaml: cannot read the file: No such file or directory\n")
     }
 
     @Test func `the name of the brand takes the place of SERVICE_NAME`() throws {

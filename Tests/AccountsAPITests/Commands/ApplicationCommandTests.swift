@@ -115,7 +115,7 @@ struct ApplicationCommandTests {
         }
         let nowhere = try await CommandRun.of("applications", "check", "/nowhere/apps.yaml")
         #expect(nowhere.status == 1)
-        #expect(nowhere.errorOutput == "/nowhere/apps.yaml: the file cannot be read, or is not UTF-8 text\n")
+        #expect(nowhere.errorOutput == "/nowhere/apps.yaml: cannot read the file: No such file or directory\n")
     }
 
     @Test func `applications list prints no secrets; only its JSON has all other settings`() async throws {

@@ -316,7 +316,15 @@ struct TextsFileTests {
                 """
         )
         let unreadable = #expect(throws: TextsFileError.self) { try TextsFile(contentsOf: "/nowhere/texts.yaml") }
-        #expect(unreadable?.description == "/nowhere/texts.yaml: the file cannot be read, or is not UTF-8 text")
+        #expect(unreadable?.description == "/nowhere/texts.yaml: cannot read the file: No such file or directory")
+    }
+
+    @Test func `a file that is not UTF-8 text is refused for that reason`() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "texts-\(UUID()).yaml")
+        try Data([0x61, 0xFF]).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let error = #expect(throws: TextsFileError.self) { try TextsFile(contentsOf: file.path) }
+        #expect(error?.description == "\(file.path): the file is not UTF-8 text")
     }
 
     @Test func `a file over 1 MiB is too large, even if the first MiB ends within a character`() throws {
