@@ -89,5 +89,5 @@ package enum Schema {
 
     /// The version of the functions. Each change of a function increases it, so that an older program does not replace
     /// newer functions. A test compares it with the files.
-    package static let functionsVersion = 14
+    package static let functionsVersion = 15
 }

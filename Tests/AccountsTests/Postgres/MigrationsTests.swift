@@ -416,6 +416,7 @@ struct SchemaFilesTests {
         "e49e98a69d5bf538153c4ff0dbf43a0998d328700d1777876b57a887d1378c24",
         "f941815569f68ee711fcd906d94068a0858e48c5ce82464cf87370442241106b",
         "23c09777f5f2d9433724498bac10cf7df095d4ef25763dde0a3b41e6df8abe9f",
+        "eafbd5be9f364686d8206d259780890465a9eabb35edd977cc4f9a63e915226d",
     ]
 
     @Test func `the version of the functions grows with each change`() {

@@ -182,6 +182,34 @@ struct ReaperTests {
         }
     }
 
+    @Test func `an expired draft is counted before its partition is dropped, unless that takes more than a week`()
+        async throws
+    {
+        try await TestSignups.with { service in
+            try session.run(
+                "SELECT create_draft_partition((now() AT TIME ZONE 'UTC')::date - day) FROM generate_series(2, 20) AS day"
+            )
+            /// As if no server had run for a while: a draft is left, whose lifetime is over since that time.
+            func leaveDraft(expiredFor time: String) async throws {
+                _ = try await service.start()
+                try session.age("12 days")
+                try session.run("UPDATE drafts SET ends_at = now() - interval '\(time)'")
+                let drop: SQL = "SELECT drop_past_draft_partitions(interval '0 days')"
+                while try session.query(drop).only.decode(Int.self) == 1 {}
+            }
+            try await leaveDraft(expiredFor: "7 days")
+            #expect(try session.number(of: "drafts") == 1)
+            let erased = try await service.sweep()
+            #expect(erased.drafts == 1 && erased.partitions == 1)
+            try await service.signups.funnel.flush(to: service.database)
+            #expect(try session.number(of: "funnel_daily WHERE outcome = 'expired'") == 1)
+
+            try session.run("SELECT create_draft_partition((now() AT TIME ZONE 'UTC')::date - 12)")
+            try await leaveDraft(expiredFor: "9 days")
+            #expect(try session.number(of: "drafts") == 0)
+        }
+    }
+
     @Test func `a failed deletion does not prevent the others`() async throws {
         try await TestSignups.with { service in
             _ = try await service.start()
