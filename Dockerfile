@@ -2,6 +2,8 @@
 #
 # Build arguments replace the base images, to pin a digest or to use a mirror:
 #   docker build --build-arg RUNTIME_IMAGE=debian@sha256:… .
+# Others become labels of the image. A label without a value is unknown:
+#   docker build --build-arg VERSION=0.1.0 --build-arg REVISION=$(git rev-parse HEAD) --build-arg SOURCE=https://… .
 ARG SWIFT_IMAGE=swift:6.3.1-bookworm
 ARG RUNTIME_IMAGE=debian:bookworm-slim
 
@@ -21,10 +23,13 @@ COPY Sources Sources
 COPY Tests Tests
 # The commit for `--version`: docker build --build-arg COMMIT=$(git rev-parse --short=12 HEAD) .
 ARG COMMIT=
+ARG REVISION=
 # The executable contains Swift's libraries, so the image needs only C libraries.
-# By default the compiler stores a hash of its intermediate code in each file, which differs from build to build.
+# By default the compiler stores a hash of its intermediate code in each file, which differs from build to build. The id of
+# a build would contain what is stripped later; here it is the commit, as in scripts/release, or there is none.
 RUN swift build --configuration release --product accounts-api --static-swift-stdlib \
-    -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen
+    -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen \
+    -Xlinker "--build-id=${REVISION:+0x}${REVISION:-none}"
 COPY LICENSE scripts/image-root ./
 RUN ./image-root swift /image
 
@@ -52,6 +57,13 @@ RUN ./image-root debian /image /argon2
 
 FROM scratch
 COPY --from=runtime /image /
+ARG VERSION=
+ARG REVISION=
+ARG SOURCE=
+LABEL org.opencontainers.image.licenses="Apache-2.0" \
+    org.opencontainers.image.version="$VERSION" \
+    org.opencontainers.image.revision="$REVISION" \
+    org.opencontainers.image.source="$SOURCE"
 # The user is a number, so that an orchestrator can verify that it is not root. The service writes no files, so
 # --read-only works.
 USER 65532:65532
