@@ -91,10 +91,15 @@ package struct TestSignups: Sendable {
             outbox: outbox,
             waitingRequests: waitingRequests
         )
-        sender = Self.sender(of: outbox, on: database, to: mailbox)
+        sender = Self.sender(of: outbox, for: flow, on: database, to: mailbox)
     }
 
-    private static func sender(of outbox: Outbox, on database: Database, to mailer: any Mailer) -> OutboxSender {
+    private static func sender(
+        of outbox: Outbox,
+        for flow: Flow,
+        on database: Database,
+        to mailer: any Mailer
+    ) -> OutboxSender {
         OutboxSender(
             outbox: outbox,
             database: database,
@@ -102,7 +107,7 @@ package struct TestSignups: Sendable {
             from: "no-reply@acme.example",
             serviceName: "Acme",
             publicURL: "http://localhost:8080",
-            hasRecovery: true,
+            hasRecovery: flow.hasRecovery,
             contact: "https://acme.example/help",
             logger: .silent
         )
@@ -193,7 +198,7 @@ extension TestSignups {
     package func deliverNext(to options: MailCatcher.Option...) async throws {
         let catcher = try await MailCatcher.start(options)
         let mailer = try SMTPMailer(to: SMTPServer(url: catcher.url))
-        let sender = Self.sender(of: outbox, on: database, to: mailer)
+        let sender = Self.sender(of: outbox, for: signups.flow, on: database, to: mailer)
         let hasTried = try await sender.deliverNext()
         await mailer.shutdown()
         try await catcher.stop()

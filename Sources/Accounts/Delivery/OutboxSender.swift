@@ -238,7 +238,8 @@ package struct OutboxSender: Sendable {
                     serviceName: serviceName,
                     days: $0.minutes / 1440,
                     link: "\(publicURL)\(FlowPurpose.emailChange.path)/undo#token=\($0.text)",
-                    code: $0.text
+                    code: $0.text,
+                    hasPassword: hasRecovery
                 )
             }
         case FlowPurpose.signup.templateWithoutCode:

@@ -226,8 +226,17 @@ extension Messages {
 
     /// The mail to the address that an account has left. The link restores this address, and `code` is the secret in
     /// the link. The link and the code are on separate lines.
-    package func addressLeft(serviceName: String, days: Int, link: String, code: String) -> MailText {
-        mail("address-left", ["link": link, "code": code, "time": time(days, "days"), "service": serviceName])
+    ///
+    /// - Parameter hasPassword: whether accounts have a password.
+    package func addressLeft(
+        serviceName: String,
+        days: Int,
+        link: String,
+        code: String,
+        hasPassword: Bool = true
+    ) -> MailText {
+        let values = ["link": link, "code": code, "time": time(days, "days"), "service": serviceName]
+        return mail("address-left", values, part: hasPassword ? "text" : "without-password")
     }
 
     /// The mail that welcomes the owner of a new account. It shows `address` unmasked.

@@ -88,6 +88,7 @@ struct TextRule: Sendable {
             "mails.address-in-use.subject": named, "mails.address-in-use.text": text(["link"]),
             "mails.account-created.subject": named, "mails.account-created.text": text(["address"]),
             "mails.address-left.subject": named, "mails.address-left.text": text(["link", "code"], ["time"]),
+            "mails.address-left.without-password": text(["link", "code"], ["time"]),
         ]
         for mail in CodeMail.allCases {
             for part in ["subject", "request", "assurance"] { rules["mails.\(mail.rawValue).\(part)"] = named }

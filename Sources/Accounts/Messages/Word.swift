@@ -31,6 +31,8 @@ package enum Word: Int, CaseIterable, Sendable {
     // Changing the address.
     case newAddress, emailChangeTitle, emailChangeText, emailChangeReview, emailChangeCommit, addressChanged, undoTitle,
         undoText, undoDoneTitle, undoDoneText, undoOver, address
+    // These replace `undoText`, `undoDoneText` and `undoOver` if people cannot sign in with a password.
+    case undoTextWithoutPassword, undoDoneTextWithoutPassword, undoOverWithoutPassword
     case recoverGiveUp, recoverGiveUpText, recoverGiveUpNow, otherGiveUp, otherGiveUpText, otherGiveUpNow, otherOverdue,
         otherGaveUp, otherMissing, otherSuperseded, otherElsewhere,
         otherReplaces

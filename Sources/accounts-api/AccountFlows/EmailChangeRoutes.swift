@@ -120,9 +120,11 @@ extension Pages {
     /// - Parameter problem: the reason why the sent form was refused; nil if the form was not sent yet. If the reason
     ///   is that the link does not work any more, the page says so and has no form.
     func undo(after problem: Problem? = nil, in language: Language) -> Page {
+        let hasPassword = signups.flow.signIn.methods.contains(.password)
         if problem?.refusalCodes.contains(Refusal.Code.codeExpired.rawValue) == true {
-            var page = FormPage(title: .undoTitle, text: [.undoOver], action: "", next: (.signIn, "/sign-in"))
-            if signups.flow.signIn.methods.contains(.password) {
+            let text: Word = hasPassword ? .undoOver : .undoOverWithoutPassword
+            var page = FormPage(title: .undoTitle, text: [text], action: "", next: (.signIn, "/sign-in"))
+            if hasPassword {
                 // If the link was used, the account has no password.
                 page.next = (.recoverTitle, FlowPurpose.recovery.path)
                 page.links = [(nil, .signIn, "/sign-in")]
@@ -133,7 +135,7 @@ extension Pages {
         return form(
             FormPage(
                 title: .undoTitle,
-                text: [.undoText],
+                text: [hasPassword ? .undoText : .undoTextWithoutPassword],
                 action: "\(FlowPurpose.emailChange.path)/undo",
                 fields: [.init(name: "token", label: .handOffCode, autocomplete: "off")],
                 button: .undoTitle,
@@ -147,14 +149,14 @@ extension Pages {
     /// The page after the old address is restored. The account has no password then, so the page leads to a recovery,
     /// or to the sign-in if the flow does not let people sign in with passwords.
     func undone(in language: Language) -> Page {
-        let hasRecovery = signups.flow.signIn.methods.contains(.password)
+        let hasPassword = signups.flow.signIn.methods.contains(.password)
         return form(
             FormPage(
                 title: .undoDoneTitle,
-                text: [.undoDoneText],
+                text: [hasPassword ? .undoDoneText : .undoDoneTextWithoutPassword],
                 action: FlowPurpose.recovery.path,
-                button: hasRecovery ? .recoverTitle : nil,
-                links: hasRecovery ? [] : [(nil, .signIn, "/sign-in")]
+                button: hasPassword ? .recoverTitle : nil,
+                links: hasPassword ? [] : [(nil, .signIn, "/sign-in")]
             ),
             in: language
         )

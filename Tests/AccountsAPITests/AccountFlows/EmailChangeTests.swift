@@ -560,6 +560,37 @@ struct EmailChangeTests {
         }
     }
 
+    @Test func `the mail and the pages that undo a change mention no password if the flow has none`() async throws {
+        let flow = """
+            flow: f
+            version: 1
+            steps:
+              - {name: email, title: E, fields: [{name: email, kind: email, identifier: true, label: E}]}
+              - {name: code, title: C, fields: [{name: code, kind: code, proves: email, label: C}]}
+            """
+        try await TestServer.with(flow: flow) { site in
+            let kim = Browser(site)
+            try await kim.send(.post, "/signup", [:])
+            try await kim.send(.put, "/signup/email", ["email": .string(Self.old)])
+            let code = try await site.service.readCode(for: Self.old)
+            try await kim.send(.put, "/signup/code", ["code": .string(code)])
+            #expect(try await kim.send(.post, "/signup/commit").status == 201)
+            #expect(try await kim.moveAddress(to: Self.new).status == 200)
+            try await site.service.deliver()
+            let token = try site.service.mailbox.undoToken(for: Self.old)
+            let mail = try #require(site.service.mailbox.mails(to: Self.old).last)
+            #expect(mail.text.contains(token) && !mail.text.contains("password"))
+            let owner = PageVisitor(site)
+            let question = try await owner.open("/email-change/undo")
+            #expect(question.has("All your devices will be signed out.") && !question.has("password"))
+            let undone = try await owner.post("/email-change/undo", "token=\(token)")
+            #expect(undone.has("All your devices have been signed out.") && undone.has("href=\"/sign-in\""))
+            #expect(!undone.has("password"))
+            let over = try await owner.post("/email-change/undo", "token=\(token)")
+            #expect(over.has("This link has expired or was already used.") && !over.has("password"))
+        }
+    }
+
     @Test func `a person cancels a change, and reads on the page of the account that nothing has changed`() async throws
     {
         try await TestServer.with { site in

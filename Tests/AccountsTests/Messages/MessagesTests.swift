@@ -223,6 +223,32 @@ struct MessagesTests {
         #expect(Set(subjects).count == subjects.count)
     }
 
+    @Test(arguments: Language.builtIn, [true, false])
+    func `the mail to an earlier address mentions a password only if accounts have one`(
+        language: Language,
+        hasPassword: Bool
+    ) {
+        let link = "https://example.com/undo#token=AAAA"
+        let mail = language.messages.addressLeft(
+            serviceName: "Accounts",
+            days: 7,
+            link: link,
+            code: "AAAA",
+            hasPassword: hasPassword
+        )
+        #expect(mail.text.contains("\n\n\(link)\n\n") && mail.text.hasSuffix("\n\nAAAA"))
+        #expect(mail.text.contains(language == .english ? "password" : "비밀번호") == hasPassword)
+    }
+
+    @Test(
+        arguments: Language.builtIn,
+        [Word.undoTextWithoutPassword, .undoDoneTextWithoutPassword, .undoOverWithoutPassword]
+    )
+    func `the words for flows without passwords mention none`(language: Language, word: Word) {
+        let text = language.messages.text(word)
+        #expect(!text.contains("password") && !text.contains("비밀번호"))
+    }
+
     @Test(arguments: Language.builtIn)
     func `the mail about an existing account links to the sign-in, and contains no digits`(language: Language) {
         let link = "https://example.com/sign-in"
