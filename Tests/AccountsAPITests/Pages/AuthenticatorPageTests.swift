@@ -58,6 +58,8 @@ struct AuthenticatorPageTests {
             let done = try await kim.open("/signup/totp")
             #expect(done.has("Authenticator app is on") && !done.has("Skip for now"))
             #expect(!done.has(String(shown[0])))
+            let address = try await kim.open("/signup/email")
+            #expect(address.has("set this up again: <strong>Authenticator app</strong></p>"))
         }
     }
 
