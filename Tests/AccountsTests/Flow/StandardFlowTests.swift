@@ -45,6 +45,11 @@ struct StandardFlowTests {
         #expect(flow.field(named: FieldName(field))?.name == found.name)
     }
 
+    @Test func `every help ends with a full stop in every language`() throws {
+        let helps = try Flow.standard().fields.flatMap(\.helps.values)
+        #expect(!helps.isEmpty && helps.allSatisfy { $0.hasSuffix(".") })
+    }
+
     @Test func `the flow has no other fields`() throws {
         let flow = try Flow.standard()
         #expect(flow.fields.count == 13)
