@@ -16,7 +16,8 @@ package enum Word: Int, CaseIterable, Sendable {
     // The end of a sign-up.
     case review, reviewText, missing, commit, done, doneText
     case giveUp, giveUpText, giveUpNow, keepGoing, goOn, goToSignup
-    case handOff, mailLink, handOffCode, handOffCodeText, noLink, handOffReplaces, handOffText, handedOff, handedOffText
+    case handOff, mailLink, handOffCode, handOffCodeText, noLink, handOffReplaces, handOffText, handedOff,
+        handedOffText, goOnHere
     // Signing in.
     case signIn, signUp, noAccount, haveAccount, identifier, password, authenticator, keepSignedIn, secondFactor,
         secondFactorText, code, authenticatorCode, enterCode, useRecoveryCode, recoveryCode, mailCodeTitle,

@@ -145,7 +145,7 @@ extension Pages {
                 messages.text(.handedOff),
                 messages.text(.handedOffText),
                 next: root,
-                button: messages.text(.goOn)
+                button: messages.text(.goOnHere)
             )
             page.status = answer.status
             return response(page, in: language)

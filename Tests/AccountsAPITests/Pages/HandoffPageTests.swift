@@ -10,7 +10,8 @@ struct HandoffPageTests {
         try await TestServer.with { site in
             let desk = PageVisitor(site)
             _ = try await desk.fill(through: "code")
-            #expect(try await desk.post("/signup/handoff").has("Check your email"))
+            let mailed = try await desk.post("/signup/handoff")
+            #expect(mailed.has("Check your email") && mailed.has("href=\"/signup\">Continue on this device</a>"))
             let phone = PageVisitor(site, language: "ko")
             let link = try await site.link()
             let code = site.code(in: link)
