@@ -242,7 +242,9 @@ struct MessagesTests {
 
     @Test(
         arguments: Language.builtIn,
-        [Word.undoTextWithoutPassword, .undoDoneTextWithoutPassword, .undoOverWithoutPassword]
+        [
+            Word.undoTextWithoutPassword, .undoDoneTextWithoutPassword, .undoOverWithoutPassword, .authenticatorMeaning,
+        ]
     )
     func `the words for flows without passwords mention none`(language: Language, word: Word) {
         let text = language.messages.text(word)
