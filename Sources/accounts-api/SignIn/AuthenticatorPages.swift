@@ -144,7 +144,9 @@ struct AuthenticatorPages: Sendable {
         _ request: Request,
         in language: Language
     ) async throws -> Page {
-        if let sealed = account.cookies.recoveryCodes.values(in: request.headers).first {
+        if problem == nil, session.isConfirmed,
+            let sealed = account.cookies.recoveryCodes.values(in: request.headers).first
+        {
             let codes = try await sessions.unsavedCodes(sealed, of: session)
             if !codes.isEmpty { return pages.unsavedCodes(codes, of: session.account, then: target, in: language) }
         }
