@@ -7,11 +7,12 @@ extension Sessions {
     }
 
     /// Reads ``seal(recoveryCodes:for:)``, and returns the codes that the account still has. Returns none for any other
-    /// text, and for the codes of another session.
+    /// text, and for the codes of another session. Throws `confirmationRequired` if the session is not confirmed.
     package func unsavedCodes(
         _ sealed: String,
         of session: AccountSession
     ) async throws(SignInError) -> [RecoveryCode] {
+        try requireConfirmation(of: session)
         guard let bytes = [UInt8].fromBase64URL(sealed.utf8),
             let plaintext = try? keys.open(bytes, for: .unsavedCodes(of: session.id))
         else { return [] }

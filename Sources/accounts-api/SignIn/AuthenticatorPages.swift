@@ -16,7 +16,11 @@ struct AuthenticatorPages: Sendable {
         let current = try await signIn.required(context)
         let target = ReturnTarget(of: request, among: signIn.returnTargets)
         guard current.isConfirmed else { return Self.confirm(then: target) }
-        let page = try await page(for: current, then: target, request, in: context.language)
+        let codes = try await unsavedCodes(of: current, request)
+        let page =
+            codes.isEmpty
+            ? try await page(for: current, then: target, in: context.language)
+            : pages.unsavedCodes(codes, of: current.account, then: target, in: context.language)
         return pages.response(page, in: context.language)
     }
 
@@ -117,7 +121,7 @@ struct AuthenticatorPages: Sendable {
                 return pages.response(page, in: context.language)
             }
             let sealed = sessions.seal(recoveryCodes: texts.compactMap(\.string), for: session)
-            answer.headers.append(account.cookies.recoveryCodes.set(sealed))
+            answer.headers.append(account.cookies.recoveryCodes.set(sealed, for: session.cookieLifetime))
             return Pages.seeOther(target.carried(by: Self.path), answer.headers)
         } catch {
             let problem = ProblemContext(
@@ -130,27 +134,31 @@ struct AuthenticatorPages: Sendable {
                 return Pages.seeOther(target.carried(by: "/sign-in?ended"))
             }
             guard let current, problem.isForTheSamePage else { throw problem }
+            // A malformed code is refused before the handler looks whether the session is confirmed.
+            guard current.isConfirmed else { return Self.confirm(then: target) }
+            // The code of a form that was sent twice is used up, and the first one has made the recovery codes.
+            if problem.slug == .validationFailed, try await !unsavedCodes(of: current, request).isEmpty {
+                return Pages.seeOther(target.carried(by: Self.path))
+            }
             context.subject.set(problem)
-            let page = try await page(for: current, then: target, after: problem, request, in: context.language)
+            let page = try await page(for: current, then: target, after: problem, in: context.language)
             return pages.response(page, in: context.language)
         }
     }
 
-    /// The page of the authenticator app; the page with the new recovery codes if the person has not saved them yet.
+    /// The new recovery codes that the person has not saved yet. The session must be confirmed.
+    private func unsavedCodes(of session: AccountSession, _ request: Request) async throws -> [RecoveryCode] {
+        guard let sealed = account.cookies.recoveryCodes.values(in: request.headers).first else { return [] }
+        return try await sessions.unsavedCodes(sealed, of: session)
+    }
+
     private func page(
         for session: AccountSession,
         then target: ReturnTarget,
         after problem: Problem? = nil,
-        _ request: Request,
         in language: Language
     ) async throws -> Page {
-        if problem == nil, session.isConfirmed,
-            let sealed = account.cookies.recoveryCodes.values(in: request.headers).first
-        {
-            let codes = try await sessions.unsavedCodes(sealed, of: session)
-            if !codes.isEmpty { return pages.unsavedCodes(codes, of: session.account, then: target, in: language) }
-        }
-        return pages.authenticator(
+        pages.authenticator(
             try await sessions.enrolment(of: session),
             isSet: try await sessions.overview(of: session.account.id).hasAuthenticator,
             isRequired: sessions.flow.requiresAuthenticator,

@@ -10,7 +10,7 @@ struct SessionCookies: Sendable {
     /// access to an account.
     let device: TokenCookie
     /// The cookie with the new recovery codes of the account, encrypted for the session. The browser keeps it until the
-    /// person confirms that the codes are saved.
+    /// person confirms that the codes are saved, but not longer than the cookie of the session.
     let recoveryCodes: TokenCookie
 
     init(isSecure: Bool) {
@@ -47,9 +47,7 @@ extension Answer {
         if isBearer {
             add([.init("token", .string(token))])
         } else {
-            headers.append(
-                cookies.session.set(token, for: session.isKept ? session.assurance.keptLifetime : nil)
-            )
+            headers.append(cookies.session.set(token, for: session.cookieLifetime))
         }
         if let device = new.device { add(device, isBearer: isBearer, cookies) }
     }
@@ -69,6 +67,9 @@ extension Answer {
 }
 
 extension AccountSession {
+    /// The lifetime of the session's cookies; nil if the browser deletes them when it closes.
+    var cookieLifetime: Duration? { isKept ? assurance.keptLifetime : nil }
+
     /// The session as clients see it.
     var json: JSON {
         [

@@ -278,6 +278,13 @@ struct ProfileTests {
             for again in [try await kim.open(path), try await kim.post(path, form)] {
                 #expect(again.status == 200 && Self.codes(on: again) == shown && !again.has("That code isn"))
             }
+            try DatabaseSession().run("UPDATE sessions SET auth_time = now() - interval '11 minutes'")
+            for unconfirmed in [
+                try await kim.open(path), try await kim.post(path, "code=12"), try await kim.post(path, form),
+            ] {
+                #expect(unconfirmed.path == "/account/confirm?authenticator" && Self.codes(on: unconfirmed).isEmpty)
+            }
+            try DatabaseSession().run("UPDATE sessions SET auth_time = now()")
             let second = Self.codes(on: try await kim.post("\(path)/codes"))
             #expect(second.count == 10 && Set(second).isDisjoint(with: shown))
             #expect(try await kim.post("\(path)/saved").path == "/account?saved")
