@@ -93,7 +93,7 @@ struct Lane {
     /// connection is lost, or if the server has become read-only.
     private func serve(_ pipeline: inout Pipeline, resetting failures: inout Int) throws(DatabaseError) {
         defer { queue.wakeLaneIfJobsWait() }
-        let events = LaneEvents(socket: pipeline.socket, queue: queue)
+        let events = try LaneEvents(socket: pipeline.socket, queue: queue)
         while !queue.isStopped, !pipeline.hasTooManyStatements {
             guard let group = queue.takeGroup() else {
                 try sleep(&pipeline, until: events)

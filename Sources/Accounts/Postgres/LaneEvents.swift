@@ -3,8 +3,8 @@ internal import Foundation
 
 /// What an idle ``Lane`` waits for (epoll(7)).
 ///
-/// Several lanes wait for the same wakeups. The kernel gives each wakeup to one of them, if possible to the one that
-/// began to use its connection first, whose memory and connection are therefore in the caches of the processor.
+/// Several lanes wait for the same wakeups. For each, the kernel wakes as few of them as possible (`EPOLLEXCLUSIVE`),
+/// not all.
 struct LaneEvents: ~Copyable {
     private let descriptor: Int32
 
@@ -19,22 +19,30 @@ struct LaneEvents: ~Copyable {
         static let stop = Ready(rawValue: 4)
     }
 
-    /// - Parameter socket: the socket of the connection, which must be open.
-    init(socket: Int32, queue: LaneQueue) {
-        descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
-        precondition(descriptor >= 0, "cannot create an epoll instance")
-        add(socket, as: .socket)
-        add(queue.wakeupEvent, as: .wakeup, EPOLLEXCLUSIVE.rawValue)
-        add(queue.stopEvent, as: .stop)
+    /// Throws `unavailable` if this process has no file descriptor left, or if the socket is closed.
+    init(socket: Int32, queue: LaneQueue) throws(DatabaseError) {
+        let descriptor = epoll_create1(Int32(EPOLL_CLOEXEC))
+        guard descriptor >= 0 else { throw Self.failure }
+        let sources: [(Int32, Ready, flags: UInt32)] = [
+            (socket, .socket, 0), (queue.wakeupEvent, .wakeup, EPOLLEXCLUSIVE.rawValue), (queue.stopEvent, .stop, 0),
+        ]
+        for (source, ready, flags) in sources {
+            var event = epoll_event(events: EPOLLIN.rawValue | flags, data: epoll_data_t(u32: ready.rawValue))
+            guard epoll_ctl(descriptor, EPOLL_CTL_ADD, source, &event) == 0 else {
+                let failure = Self.failure
+                close(descriptor)
+                throw failure
+            }
+        }
+        self.descriptor = descriptor
+    }
+
+    private static var failure: DatabaseError {
+        .unavailable("cannot wait for a connection: \(String(cString: strerror(errno)))")
     }
 
     deinit {
         close(descriptor)
-    }
-
-    private func add(_ source: Int32, as ready: Ready, _ flags: UInt32 = 0) {
-        var event = epoll_event(events: EPOLLIN.rawValue | flags, data: epoll_data_t(u32: ready.rawValue))
-        precondition(epoll_ctl(descriptor, EPOLL_CTL_ADD, source, &event) == 0, "cannot wait for an event")
     }
 
     /// Waits until an event happens or a signal interrupts the wait, and returns what is ready then.

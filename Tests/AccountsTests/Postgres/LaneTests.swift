@@ -21,6 +21,12 @@ struct LaneTests {
         )
     }
 
+    @Test func `a lane that cannot wait for its connection counts as down`() {
+        let queue = LaneQueue(capacity: 1, lanes: 1)
+        let error = #expect(throws: DatabaseError.self) { _ = try LaneEvents(socket: -1, queue: queue) }
+        #expect(error?.isUnavailable == true)
+    }
+
     @Test func `statements that wait together share one transaction and its time`() async throws {
         try await LaneUnderTest.lend { lane in
             let jobs = try await lane.submitTogether { lane in
