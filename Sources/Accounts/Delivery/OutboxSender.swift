@@ -281,7 +281,8 @@ extension OutboxSender {
 extension OutboxSender: Service {
     /// Claims mail after each wakeup, at most one for each free mailer. New mail, the end of a delivery while mail is
     /// due, and a timer of five seconds wake the sender; the timer is for mail that other servers wrote, and for
-    /// retries. Notes missing keys and erases digests every minute. At shutdown, returns when the current deliveries have ended.
+    /// retries. Notes missing keys and erases digests every minute. At shutdown, returns when the current deliveries
+    /// have ended.
     package func run() async {
         let free = FreeMailers(mailers)
         await withDiscardingTaskGroup { group in
