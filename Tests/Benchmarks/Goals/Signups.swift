@@ -4,52 +4,101 @@ internal import Synchronization
 @testable import Accounts
 
 /// Measures whole sign-ups with the default flow, whose codes are printed instead of mailed, compared with the password
-/// hashes that as many threads compute without a server.
+/// hashes that as many threads compute without a server; with several numbers and priorities of hashing threads.
 enum WholeSignups {
     private static let clients = 32
 
     static func measure(into report: inout Report, _ extent: Extent) async throws {
-        let conninfo = try Population.database("signups")
-        let service = try Service(["ARGON2_QUEUE": "64", "ARGON2_WAIT": "60"], on: conninfo)
-        let postmaster = try Service.postmaster(of: service.database)
-        var figures: [(signups: Double, hashes: Double)] = []
-        var costs: [ProcessorTime] = []
+        let designs = [
+            Design("default", workers: Storm.workers.normal, priority: "idle"),
+            Design("one for each core", workers: Storm.workers.all, priority: "idle"),
+            Design("default, normal priority", workers: Storm.workers.normal, priority: "normal"),
+        ]
+        for design in designs { try design.start() }
         for _ in 0..<extent.rounds {
-            let hashes = try await Calibration.measure(Argon2Parameters(), workers: workers, samples: 100).perSecond
-            // Each round begins with unused limits of mails.
-            try service.database.run("DELETE FROM limits")
-            let before = try ProcessorTime(of: service, postmaster: postmaster)
-            let (rate, count) = try rate(of: service, for: extent.run)
-            costs.append((try ProcessorTime(of: service, postmaster: postmaster) - before) / count)
-            figures.append((rate, hashes))
+            for design in designs { try await design.measure(for: extent.run) }
         }
         report.add(
             Goal(
                 "whole sign-ups a second ÷ raw hashes of as many threads",
                 atLeast: 0.85,
-                figures.map { $0.signups / $0.hashes }
+                designs[0].rounds.map(\.ratio)
             )
         )
-        var table = Table("threads", "sign-ups a second", "raw hashes a second", "ratio")
-        table.append(
-            "\(workers)",
-            String(format: "%.1f", figures.map(\.signups).median),
-            String(format: "%.1f", figures.map(\.hashes).median),
-            String(format: "%.2f", figures.map { $0.signups / $0.hashes }.median)
+        var table = Table(
+            "hashing threads",
+            "sign-ups a second",
+            "raw hashes a second",
+            "ratio",
+            "hashing ms",
+            "rest of the server ms",
+            "PostgreSQL ms",
+            "clients ms"
         )
-        report.add(table, under: "Whole sign-ups, \(clients) people at a time, eight requests and a mailed code each")
-        var times = Table("part", "ms")
-        for (part, time) in [
-            ("hashing threads", \ProcessorTime.hashing), ("rest of the server", \.server), ("PostgreSQL", \.database),
-            ("clients", \.load),
-        ] {
-            times.append(part, String(format: "%.1f", costs.map { $0[keyPath: time] / .milliseconds(1) }.median))
+        for design in designs {
+            func ms(_ part: (ProcessorTime) -> Duration) -> String {
+                String(format: "%.1f", design.rounds.map { part($0.cost) / .milliseconds(1) }.median)
+            }
+            table.append(
+                "\(design.workers), \(design.name)",
+                String(format: "%.1f", design.rounds.map(\.signups).median),
+                String(format: "%.1f", design.rounds.map(\.hashes).median),
+                String(format: "%.2f", design.rounds.map(\.ratio).median),
+                ms(\.hashing),
+                ms(\.server),
+                ms(\.database),
+                ms(\.load)
+            )
         }
-        report.add(times, under: "Processor time of a sign-up")
+        report.add(
+            table,
+            under:
+                "Whole sign-ups, \(clients) people at a time, eight requests and a mailed code each; processor time of each"
+        )
     }
 
-    /// The default number of hashing threads of the server.
-    private static var workers: Int { max(1, ProcessInfo.processInfo.activeProcessorCount - 1) }
+    /// A server with its own number of hashing threads, and its measurements.
+    private final class Design {
+        let name: String
+        let workers: Int
+        private let priority: String
+        private var service: Service!
+        private(set) var rounds: [Round] = []
+
+        struct Round {
+            let signups, hashes: Double
+            /// Of one sign-up.
+            let cost: ProcessorTime
+
+            var ratio: Double { signups / hashes }
+        }
+
+        init(_ name: String, workers: Int, priority: String) {
+            (self.name, self.workers, self.priority) = (name, workers, priority)
+        }
+
+        func start() throws {
+            let conninfo = try Population.database("signups_\(workers)_\(priority)")
+            service = try Service(
+                [
+                    "ARGON2_WORKERS": "\(workers)", "ARGON2_PRIORITY": priority, "ARGON2_QUEUE": "64",
+                    "ARGON2_WAIT": "60",
+                ],
+                on: conninfo
+            )
+        }
+
+        func measure(for time: Duration) async throws {
+            let hashes = try await Calibration.measure(Argon2Parameters(), workers: workers, samples: 100).perSecond
+            // Each round begins with unused limits of mails.
+            try service.database.run("DELETE FROM limits")
+            let postmaster = try Service.postmaster(of: service.database)
+            let before = try ProcessorTime(of: service, postmaster: postmaster)
+            let (rate, count) = try WholeSignups.rate(of: service, for: time)
+            let cost = (try ProcessorTime(of: service, postmaster: postmaster) - before) / count
+            rounds.append(Round(signups: rate, hashes: hashes, cost: cost))
+        }
+    }
 
     /// Returns the sign-ups a second, and the number of all sign-ups.
     private static func rate(of service: Service, for time: Duration) throws -> (rate: Double, count: Double) {
@@ -80,7 +129,11 @@ enum WholeSignups {
         return (Double(times.count { $0 >= start && $0 < end }) / (time / .seconds(1)), Double(times.count))
     }
 
-    private static func signUp(_ number: Int, with client: Client, at service: Service) throws {
+    /// Signs up the person with this number.
+    ///
+    /// - Returns: how long the commit took.
+    @discardableResult
+    static func signUp(_ number: Int, with client: Client, at service: Service) throws -> Duration {
         let address = "person\(number)@example.org"
         var headers = ["X-Forwarded-For": Service.address(number & 0xFF_FFFF)]
         func request(_ method: String, _ path: String, _ body: JSON?, expecting status: Int) throws -> Client.Response {
@@ -110,6 +163,8 @@ enum WholeSignups {
         )
         _ = try request("PUT", "/signup/contact", ["birth_date": "1990-05-17"], expecting: 200)
         _ = try request("PUT", "/signup/terms", ["terms": true], expecting: 200)
+        let start = ContinuousClock.now
         _ = try request("POST", "/signup/commit", nil, expecting: 201)
+        return ContinuousClock.now - start
     }
 }

@@ -84,7 +84,7 @@ enum Steps {
         report.add(
             Goal(
                 "processor time of a step at 64 connections, server and database",
-                atMost: 170,
+                atMost: 150,
                 samples[.lanes]![64]!.map { ($0.cost.server + $0.cost.database) / .microseconds(1) },
                 unit: " µs"
             )
