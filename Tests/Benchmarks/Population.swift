@@ -54,12 +54,18 @@ enum Population {
 
     /// Inserts drafts that no client continues. They are as large as those of an unfinished sign-up, and their creation
     /// times are spread over the last `hours`.
-    static func insertOtherDrafts(_ count: Int, within hours: Double, on database: borrowing Connection) throws {
+    static func insertOtherDrafts(
+        _ count: Int,
+        within hours: Double,
+        of flow: String = "benchmark@1",
+        at step: String = "profile",
+        on database: borrowing Connection
+    ) throws {
         try database.run(
             """
             INSERT INTO drafts (id, token_hash, created_at, ends_at, updated_at, locale, flow, step, sealed)
             SELECT \(id),
-                   sha256(number::text::bytea), begun, begun + interval '7 days', now(), 'en', 'benchmark@1', 'profile',
+                   sha256(number::text::bytea), begun, begun + interval '7 days', now(), 'en', '\(flow)', '\(step)',
                    decode(repeat(md5(number::text), 24), 'hex')
               FROM generate_series(1, \(count)) AS number,
                    LATERAL (SELECT now() - number * interval '\(hours) hours' / \(count) AS begun) AS time

@@ -13,6 +13,6 @@ struct Extent {
         connections: [1, 16, 64, 256],
         sizes: [10_000, 1_000_000, 10_000_000]
     )
-    /// Measurements that take less than three minutes, without the build.
+    /// Shorter measurements on smaller tables.
     static let quick = Extent(rounds: 3, run: .seconds(1), connections: [1, 16, 64], sizes: [10_000, 100_000])
 }

@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The goals in docs/performance.md.
 enum Goals: String, CaseIterable {
-    case steps, hashes, signups, storm, sizes, startup, instructions
+    case steps, hashes, signups, storm, refreshes, sizes, startup, instructions
 
     /// - Parameter names: the goals to measure; `quick` for a short run of all goals; `goals` for a full run of all
     ///   goals, whose results are written into docs/performance.md.
@@ -21,6 +21,7 @@ enum Goals: String, CaseIterable {
         case .hashes: try Hashes.measure(into: &report, extent)
         case .signups: try await WholeSignups.measure(into: &report, extent)
         case .storm: try Storm.measure(into: &report, extent)
+        case .refreshes: try Refreshes.measure(into: &report, extent)
         case .sizes: try Sizes.measure(into: &report, extent)
         case .startup: try Startup.measure(into: &report, extent)
         case .instructions: try Instructions.measure(into: &report)

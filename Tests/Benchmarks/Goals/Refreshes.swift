@@ -8,8 +8,7 @@ enum Refreshes {
     /// The number of people. Each has one session and one refresh token, which is exchanged a few times in a run.
     private static let people = 4096
 
-    static func measure() throws {
-        let extent = Extent.whole
+    static func measure(into report: inout Report, _ extent: Extent) throws {
         let conninfo = try Population.database("refreshes")
         let database = try Connection(to: conninfo)
         let applications = try ApplicationsFolder(["shop": nil])
@@ -39,12 +38,7 @@ enum Refreshes {
                 if round > 0 { loads[kind, default: []].append(load) }
             }
         }
-        report(loads, extent)
-    }
-
-    private static func report(_ loads: [Wrk.Kind: [Load]], _ extent: Extent) {
         func ratios(_ kind: Wrk.Kind) -> [Double] { zip(loads[kind]!, loads[.step]!).map { $0.rate / $1.rate } }
-        var report = Report()
         report.add(Goal("GET /session a second ÷ steps", atLeast: 2, ratios(.session)))
         report.add(Goal("GET /session/check a second ÷ steps", atLeast: 2, ratios(.check)))
         var table = Table("request", "a second", "p50 ms", "p99 ms", "÷ steps")

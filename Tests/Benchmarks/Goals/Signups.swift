@@ -14,7 +14,7 @@ enum WholeSignups {
             Design("one for each core", workers: Storm.workers.all, priority: "idle"),
             Design("default, normal priority", workers: Storm.workers.normal, priority: "normal"),
         ]
-        for design in designs { try design.start() }
+        for (number, design) in designs.enumerated() { try design.start(on: "signups_\(number)") }
         for _ in 0..<extent.rounds {
             for design in designs { try await design.measure(for: extent.run) }
         }
@@ -77,8 +77,8 @@ enum WholeSignups {
             (self.name, self.workers, self.priority) = (name, workers, priority)
         }
 
-        func start() throws {
-            let conninfo = try Population.database("signups_\(workers)_\(priority)")
+        func start(on name: String) throws {
+            let conninfo = try Population.database(name)
             service = try Service(
                 [
                     "ARGON2_WORKERS": "\(workers)", "ARGON2_PRIORITY": priority, "ARGON2_QUEUE": "64",
