@@ -199,6 +199,9 @@ private struct StepForm {
             .init("autocapitalize", field.control.capitalization.map { .string($0.rawValue) } ?? .null),
             .init("is_unspelled", .bool(field.control.isUnspelled)),
         ]
+        if let proved = field.kind.provedField, let address = draft.values.address(in: proved) {
+            members.append(.init("proved_address", .string(address.rawValue)))
+        }
         let (exhaustion, errors) = (exhaustion(of: field), messages(for: field.name))
         if let exhaustion {
             members.append(.init("is_used_up", true))
