@@ -13,7 +13,7 @@ struct EventQueue: Sendable {
 
     /// Runs the statements in one transaction, and does not wait for the disk. Returns the rows of the last statement.
     private func runWithAsynchronousCommit(_ statements: SQL...) async throws(DatabaseError) -> Rows {
-        let rows = try await database.transaction(["SET LOCAL synchronous_commit = off"] + statements)
+        let rows = try await database.transaction([.setting("synchronous_commit", "off")] + statements)
         return rows[rows.count - 1]
     }
 

@@ -158,7 +158,7 @@ extension Signups {
     /// Gauges of the unfinished drafts and of the mail in the database.
     fileprivate func census() async throws(DatabaseError) -> [Family] {
         let rows = try await database.transaction(
-            "SET LOCAL statement_timeout = '3s'",
+            .setting("statement_timeout", "3s"),
             countNewestDrafts,
             countOverdueDrafts,
             countWaitingMails

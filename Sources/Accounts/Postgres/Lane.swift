@@ -168,7 +168,7 @@ struct Lane {
     private func statements(of job: Job) -> [SQL] {
         guard job.usesLongLockTimeout else { return job.statements }
         let milliseconds = Int(timeouts.parkedLock / .milliseconds(1))
-        return [SQL(stringLiteral: "SET LOCAL lock_timeout = \(milliseconds)")] + job.statements
+        return [.setting("lock_timeout", "\(milliseconds)")] + job.statements
     }
 
     /// Runs the jobs that have no outcome yet, one after another.

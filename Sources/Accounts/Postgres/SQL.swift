@@ -62,6 +62,12 @@ package struct SQL: ExpressibleByStringInterpolation, Sendable {
     }
 }
 
+extension SQL {
+    /// A statement that changes a setting of PostgreSQL until the transaction ends. With `SET LOCAL` as its first
+    /// statement, a pipeline without `BEGIN` would write a warning into the log of PostgreSQL each time.
+    static func setting(_ name: String, _ value: String) -> SQL { "SELECT set_config(\(name), \(value), true)" }
+}
+
 /// One bound value in the binary format of PostgreSQL. If `bytes` is nil, the value is NULL.
 struct SQLParameter: Sendable {
     let type: SQLType

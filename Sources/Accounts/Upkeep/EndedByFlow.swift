@@ -20,7 +20,7 @@ extension Signups {
     /// ``DatabaseError/isTemporary`` is true.
     package func endedByFlow() async throws(DatabaseError) -> EndedByFlow {
         let row = try await database.transaction(
-            "SET LOCAL statement_timeout = '10s'",
+            .setting("statement_timeout", "10s"),
             """
             SELECT count(*), count(*) FILTER (WHERE \(deadline) < last.change - interval '1 hour')
               FROM drafts, (SELECT max(updated_at) AS change FROM drafts) AS last

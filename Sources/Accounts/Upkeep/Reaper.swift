@@ -321,7 +321,7 @@ package struct Reaper: Sendable {
         }
     }
 
-    private static let withoutFlush: SQL = "SET LOCAL synchronous_commit = off"
+    private static let withoutFlush = SQL.setting("synchronous_commit", "off")
 
     /// A CTE whose column `acquired` tells whether this server may erase rows until the transaction ends.
     private static let lock: SQL = """

@@ -265,10 +265,32 @@ struct DatabaseTests {
                 #expect([statement, lock, zone] == ["10s", timeout, "UTC"])
             }
             let error = await #expect(throws: DatabaseError.self) {
-                try await database.transaction("SET LOCAL statement_timeout = 1", "SELECT pg_sleep(5)")
+                try await database.transaction(.setting("statement_timeout", "1"), "SELECT pg_sleep(5)")
             }
             #expect(error?.sqlState == "57014")
             #expect(try await database.transaction("SELECT 1")[0].only.decode(Int.self) == 1)
+        }
+    }
+
+    /// Reads what the log of the cluster gets meanwhile. Other tests write into it, but no other session has the same
+    /// number at the same time.
+    @Test func `a setting of a transaction ends with it, and writes no warning into the log`() async throws {
+        let log = try DatabaseSession()
+        let start = try log.query("SELECT (pg_stat_file('server.log')).size").only.decode(Int.self)
+        try await withDatabase(timeouts: .standard) { database in
+            let rows = try await database.transaction(
+                .setting("synchronous_commit", "off"),
+                "SELECT current_setting('synchronous_commit'), pg_backend_pid()::bigint"
+            )
+            let (setting, session) = try rows[1].only.decode(String.self, Int.self)
+            #expect(setting == "off")
+            let after = try await database.transaction("SELECT current_setting('synchronous_commit')")[0]
+            #expect(try after.only.decode(String.self) == "on")
+            let warning = Array("[\(session)] WARNING".utf8)
+            let place: SQL = """
+                SELECT position(\(warning) IN pg_read_binary_file('server.log', \(start), 1000000000))
+                """
+            #expect(try log.query(place).only.decode(Int.self) == 0)
         }
     }
 }
