@@ -15,17 +15,20 @@ extension Operator {
         )[0].only.decode(Bool.self)
     }
 
-    /// Makes all mail that waits after a failed attempt due now, with a full set of attempts. Returns the number of
-    /// these mails. Writes one audit record if the number is not 0.
-    package func flush() async throws(DatabaseError) -> Int {
+    /// Makes all mail that waits after a failed attempt due now, with a full set of attempts. Writes one audit record
+    /// if there is such mail.
+    ///
+    /// - Returns: the number of these mails, and of the mails that died in the last day, which cannot be sent again.
+    package func flush() async throws(DatabaseError) -> (due: Int, dead: Int) {
         try await database.transaction(
             """
             WITH due AS (
                 UPDATE outbox SET due_at = now(), attempts = 0
                  WHERE state = 'waiting' AND due_at > now() AND last_error IS NOT NULL RETURNING id
             ), \(audited(.flush, over: "(SELECT FROM due LIMIT 1) AS one"))
-            SELECT count(*) FROM due
+            SELECT (SELECT count(*) FROM due),
+                   (SELECT count(*) FROM outbox WHERE state = 'dead' AND finished_at > now() - interval '1 day')
             """
-        )[0].only.decode(Int.self)
+        )[0].only.decode(Int.self, Int.self)
     }
 }

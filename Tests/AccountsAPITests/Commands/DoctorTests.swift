@@ -174,6 +174,13 @@ struct DoctorTests {
             #expect(await server.end(by: SIGTERM) == 0)
             let other = "other:" + Data(repeating: 8, count: 32).base64EncodedString()
             #expect(try await examine("ACCOUNTS_KEYS", other)["keys"]?.state == "wrong")
+            let file = FileManager.default.temporaryDirectory.appending(path: "keys-\(UUID())")
+            try Data(other.utf8).write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            var fromFile = right.filter { $0.key != "ACCOUNTS_KEYS" }
+            fromFile["ACCOUNTS_KEYS_FILE"] = file.path
+            let lines = try await CommandRun.of("doctor", settings: fromFile).output
+            #expect(lines.contains("restore the key in \(file.path); without it"))
             let administrator = try DatabaseSession(to: installation.administrator)
             try administrator.run("ALTER DATABASE accounts SET log_parameter_max_length_on_error = 100")
             #expect(try await examine("PUBLIC_URL", right["PUBLIC_URL"])["log"]?.text.contains("on_error") == true)

@@ -137,8 +137,11 @@ struct MailCommandTests: OperatorCommandSuite {
             #expect(try await reason().last??.string?.hasPrefix(unsent) == true)
             try session.run("UPDATE outbox SET due_at = now()")
             try await service.deliverNext(to: .refuse("550 5.1.1 <ADDRESS>: User unknown"))
-            let refused = ["code_refused", "the mail server has refused the code: 550 5.1.1 <address>: User unknown"]
+            let text = "the mail server has refused the code, so the person must request a new one: "
+            let refused = ["code_refused", text + "550 5.1.1 <address>: User unknown"]
             #expect(try await reason().map { $0?.string } == refused)
+            let rest = "cannot requeue 1 dead mail of the last day (outbox list --state dead)"
+            #expect(try await command("outbox", "flush").output == "requeued 0 mails; \(rest)\n")
             try session.letPass("11 minutes")
             #expect(try await reason().map { $0?.string } == refused, "more helpful than that the code has expired")
 
@@ -157,7 +160,7 @@ struct MailCommandTests: OperatorCommandSuite {
             try await service.deliver()
             let why = try await command("drafts", "why", "\(draft.id)")
             let reason = "expired before delivery; not delivered yet: 451 4.7.1 Greylisted"
-            #expect(why.output.contains("the code was not sent: \(reason)"))
+            #expect(why.output.contains("the code was not sent, so the person must request a new one: \(reason)"))
         }
     }
 

@@ -5,6 +5,8 @@ import Foundation
 struct DatabaseCheckup {
     let database: Database
     let keys: KeyRing
+    /// The path of the file that has the keys; nil if they are in a flag or the environment.
+    let keysFile: String?
 
     /// The names of the checks that need the schema, in the order of the output.
     private static let ofSchema = ["role", "log", "keys"]
@@ -70,7 +72,7 @@ struct DatabaseCheckup {
     static func disk(holding size: Int, _ space: (free: Int, total: Int)?) -> Finding {
         let content = "the database has \(mebibytes(size))"
         guard let (free, total) = space else {
-            return .skipped("disk", "\(content); its disk is not visible from here, so watch it where PostgreSQL runs")
+            return .skipped("disk", "\(content); this role cannot see its disk, so watch it where PostgreSQL runs")
         }
         let text = "\(content), and its disk \(mebibytes(free)) free of \(mebibytes(total))"
         let isTooFull = free < minimumFree.bytes || Double(free) < Double(total) * minimumFree.share
@@ -106,7 +108,8 @@ struct DatabaseCheckup {
 
     private func checkKeys() async throws -> Finding {
         if let mismatch = try await keys.mismatch(withServersOf: database) {
-            return .wrong("keys", "\(mismatch)", "restore the key; without it, drafts and mails cannot be read")
+            let place = keysFile.map { " in \($0)" } ?? ""
+            return .wrong("keys", "\(mismatch)", "restore the key\(place); without it, drafts and mails cannot be read")
         }
         return try await keys.isFirst(in: database)
             ? .ok("keys", "nothing to compare them with: the first server that starts stores a value for that")

@@ -50,7 +50,8 @@ struct Doctor: AsyncParsableCommand {
             connections: 2,
             logger: Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() }
         )
-        let ofDatabase = await DatabaseCheckup(database: database, keys: settings.keys).findings()
+        let file = source.origin(of: "ACCOUNTS_KEYS").flatMap { ["flag", "environment"].contains($0) ? nil : $0 }
+        let ofDatabase = await DatabaseCheckup(database: database, keys: settings.keys, keysFile: file).findings()
         await database.shutdown()
         return await settings.findings + ofDatabase + settings.findingsOfParts(mailingTo: recipient)
     }

@@ -110,7 +110,8 @@ extension Obstacle.Reason {
             Self.postponement(isReply: isReply, isExpired: isExpired) + ": " + failure.printable
                 + ", next attempt \(nextAttempt > now ? relative(nextAttempt, to: now) : "now")"
         case .codeRefused(let failure, let isReply):
-            (isReply ? "the mail server has refused the code: " : "the code was not sent: ") + failure.printable
+            (isReply ? "the mail server has refused the code" : "the code was not sent")
+                + ", so the person must request a new one: " + failure.printable
         case .codeExpired: "the code has expired: the person must request a new one"
         case .codeUsedUp: "too many wrong attempts with this code: the person must request a new one"
         case .exhausted: "too many wrong codes: the person must start again"

@@ -16,8 +16,13 @@ extension OutboxCommands {
         @OptionGroup var flags: OperatorFlags
 
         func run() async throws {
-            let count = try await flags.withOperator(writesAudit: true, needsKeys: false) { try await $0.flush() }
-            print(flags.json ? JSON.object([.init("due", .integer(count))]).text : "requeued \(counted(count, "mail"))")
+            let (due, dead) = try await flags.withOperator(writesAudit: true, needsKeys: false) { try await $0.flush() }
+            if flags.json {
+                print(JSON.object([.init("due", .integer(due)), .init("dead", .integer(dead))]).text)
+            } else {
+                let rest = "; cannot requeue \(counted(dead, "dead mail")) of the last day (outbox list --state dead)"
+                print("requeued \(counted(due, "mail"))" + (dead == 0 ? "" : rest))
+            }
         }
     }
 }
