@@ -66,6 +66,12 @@ package struct ConsentField: FieldKind {
         ]
     }
 
+    /// Tells whether the texts of the document differ, in any language.
+    package var serverRules: [JSON.Member] {
+        let all = digests.sorted { $0.key.tag < $1.key.tag }.map { "\($0.key.tag) \($0.value)" }.joined(separator: "\n")
+        return [.init("document", .string(String(SHA256.hash(data: Data(all.utf8)).hex.prefix(8))))]
+    }
+
     package var control: Control { Control(type: "checkbox") }
     package var answerSchema: JSON { ["type": "boolean"] }
 

@@ -60,7 +60,7 @@ extension Operator {
         guard draft.account == nil, draft.flow != flow.id else { return }
         printWarning(
             "this draft was last changed under the flow \(draft.flow), but this command uses \(flow.id): "
-                + "check that FLOW_FILE is the flow file of the servers",
+                + "unless the flow has changed since, FLOW_FILE is not the flow file of the servers",
             asJSON: asJSON
         )
     }

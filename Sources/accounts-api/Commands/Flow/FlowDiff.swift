@@ -8,11 +8,11 @@ extension FlowCommands {
             abstract: "Compares two flow files; --database also says what the second one does to unfinished sign-ups.",
             discussion: """
                 A line begins with "+" for a field that the second file adds, "-" for one that it lacks, and "~" for a \
-                field, a rule or an order of the fields that it changes. Texts are not compared. With --database, the \
-                command also counts the sign-ups that would end as soon as a server starts with the second file. Among \
-                the newest 10,000 of the others, it counts those with answers that are no longer valid and those that \
-                go back to a step. With --ids, it prints the ids of these sign-ups, the newest 100 for each effect. \
-                The command changes nothing.
+                field, a rule or an order of the fields that it changes. Texts are not compared, except documents of \
+                consents, by the first digits of a SHA-256. With --database, the command also counts the sign-ups that \
+                would end as soon as a server starts with the second file. Among the newest 10,000 of the others, it \
+                counts those with answers that are no longer valid and those that go back to a step. With --ids, it \
+                prints the ids of these sign-ups, the newest 100 for each effect. The command changes nothing.
 
                 EXAMPLES
                   accounts-api flow diff signup.yaml new.yaml

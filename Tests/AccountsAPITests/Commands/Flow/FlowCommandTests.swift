@@ -126,6 +126,7 @@ struct FlowCommandTests {
         ("ko: 프로필}\n    editable: true\n", "ko: 프로필}\n", "editable"),
         ("    optional: true\n", "", "optional"), ("zone: Asia/Seoul", "zone: Europe/Berlin", "zone"),
         ("languages: [en, ko]", "languages: [ko, en]", "languages"),
+        ("en: Sign up with", "en: New. Sign up with", "terms.terms"),
     ])
     func `flow diff compares every rule`(line: String, other: String, name: String) throws {
         let file = Repository.root.appending(path: "Sources/Accounts/Flow/signup.yaml")
