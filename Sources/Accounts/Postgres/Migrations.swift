@@ -26,7 +26,7 @@ package enum MigrationError: Error, CustomStringConvertible {
     }
 
     private static let remedies = [
-        "42501": "run migrate as the owner of the tables",
+        "42501": "run migrate as the owner of the tables and functions; ALTER … OWNER TO changes a wrong owner",
         "42P07": "a table or index of this name was made by hand: rename or drop it, and migrate again",
     ]
 

@@ -184,7 +184,8 @@ struct MailCommandTests: OperatorCommandSuite {
             #expect(try await code().last??.hasPrefix(postponed) == true)
             // As for a mail without a link to a new code.
             try session.run("UPDATE outbox SET useless_after = due_at")
-            let tooLate = "the code was not sent: expired before delivery; not delivered yet: \(failure)"
+            let notSent = "the code was not sent, so the person must request a new one: "
+            let tooLate = notSent + "expired before delivery; not delivered yet: \(failure)"
             #expect(try await code() == ["code_refused", tooLate])
             try session.run("UPDATE outbox SET due_at = now(), useless_after = now()")
             try await service.deliver()

@@ -145,8 +145,9 @@ struct MigrationsTests {
         let error = #expect(throws: MigrationError.self) {
             try Migrations().apply(to: conninfo + " options='-c role=pg_read_all_data'")
         }
-        let reason = "42501: permission denied for schema public; run migrate as the owner of the tables"
-        #expect(error?.description == "cannot apply the tables of the migrations: \(reason)")
+        let reason = "42501: permission denied for schema public"
+        let remedy = "run migrate as the owner of the tables and functions; ALTER … OWNER TO changes a wrong owner"
+        #expect(error?.description == "cannot apply the tables of the migrations: \(reason); \(remedy)")
     }
 
     @Test(arguments: ["CREATE TABLE half (); ROLLBACK", "CREATE TABLE half (); COMMIT"])
