@@ -239,7 +239,10 @@ class Flood(Breakdown):
         "One client starts sign-ups, about a hundred each second. Its network may start 120 "
         "in ten minutes (`starts`); all further starts are refused with 429."
     )
-    people = "They notice nothing: the limit is only for the network of the client, and a refusal costs a millisecond."
+    people = (
+        "People in other networks notice nothing, and a refusal costs a millisecond. Whoever shares the network of the "
+        "client, as in an office or a school, cannot start a sign-up until ten minutes after the flood."
+    )
     runbook = "accountslimitsreached"
     alarms = frozenset({"AccountsLimitsReached"})
     panels = ("Rate-limited requests: starts", "Requests by route and status: POST /signup 429", "CPU")
