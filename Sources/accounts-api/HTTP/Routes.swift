@@ -197,10 +197,13 @@ extension Routes {
     private func router() -> Router<RequestScope> {
         let router = Router(context: RequestScope.self, options: .autoGenerateHeadEndpoints)
         let applicationCORS = ApplicationCORS(applications: applications)
+        let operations = operations
+        let paths = operations.map(\.path) + pages.assets.files.map(\.path)
+        let firstSegments = Set(paths.compactMap { $0.split(separator: "/").first })
         // Middleware, the outermost first.
         router.add(middleware: CORS(allowedOrigins: allowedOrigins, applications: applicationCORS))
         router.add(middleware: securityHeaders)
-        router.add(middleware: RequestLog(signups: signups, proxies: proxies))
+        router.add(middleware: RequestLog(signups: signups, proxies: proxies, firstSegments: firstSegments))
         router.add(
             middleware: ProblemMiddleware(
                 publicURL: publicURL,
@@ -211,7 +214,6 @@ extension Routes {
         router.add(middleware: RequestDeadline(patience: patience))
         router.add(middleware: URILimit())
         router.add(middleware: CORSPreflight(allowedOrigins: allowedOrigins, applications: applicationCORS))
-        let operations = operations
         for operation in operations { add(operation, to: router) }
         let pagePaths = Set(operations.filter { $0.method == .get && $0.hasPages }.map(\.path))
         for (path, siblings) in Dictionary(grouping: operations, by: \.path) {

@@ -186,6 +186,26 @@ struct SecurityLogTests {
         }
     }
 
+    @Test func `the line of an unknown path has its first segment if it is that of a route, and no other part`()
+        async throws
+    {
+        try await TestServer.with { site in
+            let kim = site.visitor()
+            let paths = ["/account/canary/a/b/c", "/assets/canary/page.css", "/canary/signup", "/signup/canary"]
+            for path in paths {
+                let response = try await kim.send(.get, path)
+                #expect(response.status == 404)
+            }
+            #expect(
+                Self.lines(404, of: site).map { [$0["route"]?.string, $0["path"]?.string] } == [
+                    ["NotFound", "/account/…"], ["NotFound", "/assets/…"], ["NotFound", "unknown"],
+                    ["/signup/{step}", nil],
+                ]
+            )
+            #expect(!site.log.text.contains("canary"), "a path may contain a secret")
+        }
+    }
+
     @Test func `health checks are in the log only if they fail, or at the level debug`() async throws {
         try await TestServer.with { site in
             _ = try await site.send(.get, "/health/ready")

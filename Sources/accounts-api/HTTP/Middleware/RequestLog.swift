@@ -11,9 +11,14 @@ import Logging
 /// which is the IPv4 address or the /48 of IPv6. Its level is then notice instead of info. There is no additional line,
 /// so refused requests do not fill the disk faster than others. Health checks that succeed are logged at the level
 /// debug only.
+///
+/// A path may contain a secret, so the line never has the path that a client has sent. If no route matches, it has the
+/// first segment, but only if it is that of a route.
 struct RequestLog: RouterMiddleware {
     let signups: Signups
     let proxies: Proxies
+    /// The first segments of the paths of all routes, such as `signup`.
+    let firstSegments: Set<Substring>
 
     func handle(_ request: Request, context: RequestScope, next: Next) async throws -> Response {
         let start = ContinuousClock.now
@@ -41,6 +46,7 @@ struct RequestLog: RouterMiddleware {
             metadata["problem"] = "\(problem)"
             if let step { metadata["step"] = "\(step)" }
         }
+        if route == "NotFound" { metadata["path"] = "\(knownPart(of: request.uri.path))" }
         let event = context.subject.event
         if let event {
             let network = proxies.clientNetwork(context.peer, request.headers)
@@ -57,6 +63,12 @@ struct RequestLog: RouterMiddleware {
             context.logger.debug("work of the request", metadata: details)
         }
         return response
+    }
+
+    /// The first segment of the path if a route begins with it.
+    private func knownPart(of path: String) -> String {
+        guard let segment = path.split(separator: "/").first, firstSegments.contains(segment) else { return "unknown" }
+        return "/\(segment)/…"
     }
 
     /// What precedes the name of the step in the metric of submissions, as in `drafts list`: nothing for a sign-up. Nil
