@@ -81,6 +81,11 @@ def test_the_arguments_on_a_machine_are_those_of_the_command(call):
     assert not any(re.search(r"(?<!\$)\$(?!\$)", argument) for argument in given)
 
 
+def test_systemd_restarts_a_server_that_sighup_has_ended():
+    # After SIGHUP, `Restart=on-failure` restarts nothing, because systemd takes it for a clean exit.
+    assert {"Restart=on-failure", "RestartForceExitStatus=SIGHUP"} < unit("accounts-api.service")
+
+
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd")
 def test_systemd_knows_every_property(call, tmp_path):
     arguments = call("systemd-run", SYSTEMD / "accounts-api-command", "drafts", "list")
