@@ -261,7 +261,7 @@ struct SMTPConnection: ~Copyable {
         case CURLE_COULDNT_RESOLVE_HOST: return .unknownHost
         case CURLE_COULDNT_CONNECT: return .unreachable(reason: reason)
         case CURLE_PEER_FAILED_VERIFICATION: return certificateObstacle()
-        case CURLE_SSL_CACERT_BADFILE: return .certificateUntrusted
+        case CURLE_SSL_CACERT_BADFILE: return .authoritiesUnreadable
         case CURLE_SSL_CONNECT_ERROR: return .tlsFailed(reason: reason)
         case CURLE_USE_SSL_FAILED: return hasRefused ? .tlsFailed(reason: reason) : .noTLS
         case CURLE_LOGIN_DENIED: return hasRefused ? .loginRefused(reason: reason) : .loginNotOffered

@@ -16,8 +16,10 @@ package enum SMTPObstacle: Hashable, Sendable {
     /// The certificate has expired, or is not valid yet.
     case certificateOutdated
     case certificateOfOtherName
-    /// No authority that this machine knows has signed the certificate, or libcurl cannot read the file of authorities.
+    /// No authority that this machine knows has signed the certificate.
     case certificateUntrusted
+    /// libcurl cannot read the file of the authorities that this machine knows, so it verifies no certificate.
+    case authoritiesUnreadable
     case loginRefused(reason: String)
     /// The server offers no login, or none that libcurl knows.
     case loginNotOffered

@@ -96,6 +96,17 @@ struct SMTPObstacleTests {
         }
     }
 
+    @Test(arguments: ["smtp", "smtps"])
+    func `a machine that cannot read its authorities verifies no certificate`(scheme: String) async throws {
+        try await Certificate.with { pair in
+            let catcher = try await MailCatcher.start(scheme == "smtps" ? .smtps(pair) : .starttls(pair))
+            let missing = Certificate(certificate: "\(pair.certificate).missing", key: pair.key)
+            let url = "\(scheme)://127.0.0.1:\(catcher.port)?tls=required"
+            #expect(try await obstacle(url, trusting: missing) == .authoritiesUnreadable)
+            try await catcher.stop()
+        }
+    }
+
     @Test func `a login may be refused, or not be offered`() async throws {
         let catcher = try await MailCatcher.start(.auth(user: "kim", password: "right"))
         let refused = try await obstacle("smtp://kim:wrong@127.0.0.1:\(catcher.port)?tls=optional")

@@ -45,6 +45,11 @@ extension SMTPObstacle {
                 "the certificate of \(url) is from an authority that this machine does not know",
                 "install that authority on this machine, or ca-certificates if it is a public one"
             )
+        case .authoritiesUnreadable:
+            (
+                "the certificate of \(url) cannot be verified, because the authorities of this machine cannot be read",
+                "install ca-certificates, and let the user of this command read the files in /etc/ssl/certs"
+            )
         case .loginRefused(let reason):
             (
                 "\(url) refuses the login: \(reason)",
