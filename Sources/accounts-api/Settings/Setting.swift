@@ -86,10 +86,14 @@ struct Setting<Value: Sendable>: AnySetting {
     /// A copy of this setting for commands that can run without it: if the operator sets nothing, the value is nil.
     var ifSet: Setting<Value?> {
         let parse = parse
-        return Setting<Value?>(name, default: .empty(nil), hasFlag: hasFlag, completion: completion, meaning) {
-            text,
-            source in try parse(text, source)
-        }
+        return Setting<Value?>(
+            name,
+            default: .empty(nil),
+            hasFlag: hasFlag,
+            completion: completion,
+            mask: mask,
+            meaning
+        ) { text, source in try parse(text, source) }
     }
 
     func read(from source: SettingSource) throws(SettingMistakes) -> Value {
