@@ -45,7 +45,9 @@ extension DraftCommands {
                 let count = try await admin.count(filter)
                 if dryRun { return count }
                 if !yes {
-                    try Question.ask("Delete \(counted(count, "draft"))? [y/N] ", orRefuse: "no draft was deleted")
+                    let tickets = isSearch ? " and the tickets in mails to the address" : ""
+                    let question = "Delete \(counted(count, "draft"))\(tickets)? [y/N] "
+                    try Question.ask(question, orRefuse: "no draft was deleted")
                 }
                 return try await admin.purge(filter)
             }
