@@ -188,7 +188,8 @@ def test_the_tarball_has_the_executable_the_units_and_the_documents(release):
 
         assert read("accounts-api") == Path("/bin/sh").read_bytes()
         assert members["accounts-api"].mode & 0o111
-        for name in ("deploy/systemd/accounts-api.service", "docs/operating.md", "LICENSE", "scripts/argon2"):
+        folders = {"deploy/systemd/accounts-api.service", "docs/operating.md", "sql/migrations/0001-signups.sql"}
+        for name in folders | {"LICENSE", "scripts/argon2"}:
             assert read(name).decode() == committed(name)
         assert read("sbom.json") == release[".json"].read_bytes()
         assert read("Package.resolved") == release[".resolved"].read_bytes()
