@@ -107,7 +107,7 @@ package struct TestSignups: Sendable {
             from: "no-reply@acme.example",
             serviceName: "Acme",
             publicURL: "http://localhost:8080",
-            hasRecovery: flow.hasRecovery,
+            recoversSignIn: flow.recoversSignIn,
             contact: "https://acme.example/help",
             logger: .silent
         )

@@ -13,6 +13,9 @@ extension Flow {
     /// Whether people can replace a forgotten password.
     package var hasRecovery: Bool { provedIdentifier != nil && newPassword != nil }
 
+    /// Whether people sign in with a password, and can replace it if they have forgotten it.
+    package var recoversSignIn: Bool { hasRecovery && signIn.methods.contains(.password) }
+
     /// The flow that replaces a forgotten password: the person proves the address, enters a second factor if the
     /// account has an authenticator app, and chooses a new password. The fields for the address, the code, the password
     /// and its repetition keep their names and kinds, and all but the code become required; the field `second_factor`

@@ -19,14 +19,14 @@ package struct OutboxSender: Sendable {
     private let sender: String
     private let serviceName: String
     private let publicURL: String
-    private let hasRecovery: Bool
+    private let recoversSignIn: Bool
     private let contact: String?
     private let metrics: Metrics
     private let logger: Logger
 
     /// - Parameters:
     ///   - mailers: at least one; each delivers one mail at a time.
-    ///   - hasRecovery: whether people can choose a new password without signing in.
+    ///   - recoversSignIn: that of the flow. It decides between the texts of mails, and where their links lead.
     ///   - contact: the URL at which people get help, which some mails show; nil if there is none.
     ///   - clock: measures the deliveries, and waits instead of sending a withheld mail (``MailPace``).
     package init(
@@ -36,7 +36,7 @@ package struct OutboxSender: Sendable {
         from sender: String,
         serviceName: String,
         publicURL: String,
-        hasRecovery: Bool,
+        recoversSignIn: Bool,
         contact: String? = nil,
         clock: any Clock<Duration> = ContinuousClock(),
         metrics: Metrics = Metrics(),
@@ -50,7 +50,7 @@ package struct OutboxSender: Sendable {
         self.sender = sender
         self.serviceName = serviceName
         self.publicURL = publicURL
-        self.hasRecovery = hasRecovery
+        self.recoversSignIn = recoversSignIn
         self.contact = contact
         self.metrics = metrics
         self.logger = logger
@@ -239,7 +239,7 @@ package struct OutboxSender: Sendable {
                     days: $0.minutes / 1440,
                     link: "\(publicURL)\(FlowPurpose.emailChange.path)/undo#token=\($0.text)",
                     code: $0.text,
-                    hasPassword: hasRecovery
+                    hasPassword: recoversSignIn
                 )
             }
         case FlowPurpose.signup.templateWithoutCode:
@@ -253,8 +253,8 @@ package struct OutboxSender: Sendable {
                 messages.accountChanged(
                     $0,
                     serviceName: serviceName,
-                    link: publicURL + (hasRecovery ? FlowPurpose.recovery.path : "/account"),
-                    hasPassword: hasRecovery,
+                    link: publicURL + (recoversSignIn ? FlowPurpose.recovery.path : "/account"),
+                    hasPassword: recoversSignIn,
                     contact: contact
                 )
             }

@@ -27,11 +27,11 @@ package enum AccountNotice: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the mail has two texts of its own: one mentions the password, and one is for a service whose accounts
-    /// have no password.
+    /// Whether the mail has two texts of its own: one mentions the password, and one is for a service in which
+    /// people cannot sign in with a password, or cannot reset it.
     var namesPassword: Bool { self == .addressRestored || self == .accountErased }
 
-    /// Whether the mail has a link to the recovery or, if accounts have no password, to the page of the account.
+    /// Whether the mail has a link to the recovery or, if that is of no help, to the page of the account.
     var hasLink: Bool { !hasOwnText || self == .addressRestored }
 
     /// Whether the mail asks the person to contact the service if something is wrong.

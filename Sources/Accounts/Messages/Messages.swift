@@ -202,8 +202,8 @@ extension Messages {
     /// The mail with a notice about an account.
     ///
     /// - Parameters:
-    ///   - link: the URL of the recovery, or of the account if accounts have no password.
-    ///   - hasPassword: whether accounts have a password.
+    ///   - link: the URL of the recovery, or of the account if `hasPassword` is false.
+    ///   - hasPassword: whether people can sign in with a password, and reset it.
     package func accountChanged(
         _ notice: AccountNotice,
         serviceName: String,
@@ -227,7 +227,7 @@ extension Messages {
     /// The mail to the address that an account has left. The link restores this address, and `code` is the secret in
     /// the link. The link and the code are on separate lines.
     ///
-    /// - Parameter hasPassword: whether accounts have a password.
+    /// - Parameter hasPassword: whether people can sign in with a password, and reset it.
     package func addressLeft(
         serviceName: String,
         days: Int,

@@ -165,7 +165,7 @@ struct Server {
             from: settings.mailFrom,
             serviceName: settings.serviceName,
             publicURL: settings.publicURL,
-            hasRecovery: settings.flow.hasRecovery,
+            recoversSignIn: settings.flow.recoversSignIn,
             contact: settings.brand?.url(of: .help),
             metrics: metrics,
             logger: logger

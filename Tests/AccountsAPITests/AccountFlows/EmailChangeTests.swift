@@ -591,6 +591,29 @@ struct EmailChangeTests {
         }
     }
 
+    @Test func `the mails about an undone change mention no password if people sign in only with codes`() async throws {
+        try await TestServer.with(flow: standardFlow(with: "sign_in: [code]")) { site in
+            let kim = Browser(site)
+            try await kim.signUp()
+            #expect(try await kim.moveAddress(to: Self.new).status == 200)
+            try await site.service.deliver()
+            let left = try #require(site.service.mailbox.mails(to: Self.old).last)
+            let token = try site.service.mailbox.undoToken(for: Self.old)
+            #expect(left.text.contains(token) && !left.text.contains("password"))
+            #expect(try await kim.send(.post, "/email-change/undo", ["token": .string(token)]).status == 204)
+            try await site.service.deliver()
+            let restored = try #require(site.service.mailbox.mails(to: Self.old).last)
+            let expected = Language.english.messages.accountChanged(
+                .addressRestored,
+                serviceName: "Acme",
+                link: "http://localhost:8080/account",
+                hasPassword: false,
+                contact: "https://acme.example/help"
+            )
+            #expect(restored.subject == expected.subject && restored.text == expected.text)
+        }
+    }
+
     @Test func `a person cancels a change, and reads on the page of the account that nothing has changed`() async throws
     {
         try await TestServer.with { site in

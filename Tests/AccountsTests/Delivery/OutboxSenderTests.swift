@@ -40,7 +40,7 @@ struct OutboxSenderTests {
                 from: "no-reply@acme.example",
                 serviceName: "Acme",
                 publicURL: "http://localhost:8080",
-                hasRecovery: true,
+                recoversSignIn: true,
                 clock: clock,
                 logger: .silent
             )

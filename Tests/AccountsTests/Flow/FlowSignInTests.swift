@@ -33,6 +33,21 @@ struct FlowSignInTests: FlowFileSuite {
         #expect(rules.methods == methods && rules.startsSessionAtCommit)
     }
 
+    @Test(
+        arguments: [
+            ([address, code, password], "", true), ([address, code, password], "sign_in: [password, code]", true),
+            ([address, code, password], "sign_in: [code]", false), ([address, password], "", false),
+            ([address, code], "", false),
+        ] as [([String], String, Bool)]
+    )
+    func `a recovery lets people sign in again if they sign in with a password`(
+        fields: [String],
+        lines: String,
+        recovers: Bool
+    ) throws {
+        #expect(try Flow(yaml: Self.flow(fields, lines), file: "flow.yaml").recoversSignIn == recovers)
+    }
+
     @Test(arguments: [
         ([address, code, password], "sign_in: []", "\"sign_in\" must be a list of password, code, each at most once"),
         (
