@@ -34,6 +34,6 @@ package enum AccountNotice: String, CaseIterable, Sendable {
     /// Whether the mail has a link to the recovery or, if that is of no help, to the page of the account.
     var hasLink: Bool { !hasOwnText || self == .addressRestored }
 
-    /// Whether the mail asks the person to contact the service if something is wrong.
+    /// Whether the mail says how to contact the service, if the service has a contact.
     var namesContact: Bool { self != .addressWithdrawn }
 }

@@ -220,7 +220,8 @@ extension Messages {
         let values = ["change": change, "link": link, "service": serviceName]
         return MailText(
             subject: text("mails.\(notice.rawValue).subject", ["service": serviceName]),
-            text: text(hasPassword ? "mails.notice.text" : "mails.notice.without-password", values) + lastLine(contact)
+            text: text(hasPassword ? "mails.notice.text" : "mails.notice.without-password", values)
+                + help(contact, serviceName)
         )
     }
 
@@ -250,15 +251,17 @@ extension Messages {
         _ contact: String? = nil,
         part: String = "text"
     ) -> MailText {
-        MailText(
-            subject: text("mails.\(name).subject", ["service": values["service"] ?? ""]),
-            text: text("mails.\(name).\(part)", values) + lastLine(contact)
+        let serviceName = values["service"] ?? ""
+        return MailText(
+            subject: text("mails.\(name).subject", ["service": serviceName]),
+            text: text("mails.\(name).\(part)", values) + help(contact, serviceName)
         )
     }
 
-    /// The contact of the service on a line at the end, after a text whose last sentence asks the person to contact the
-    /// service.
-    private func lastLine(_ contact: String?) -> String { contact.map { "\n\n\($0)" } ?? "" }
+    /// The paragraphs at the end of a mail that say how to contact the service; empty without a contact.
+    private func help(_ contact: String?, _ serviceName: String) -> String {
+        contact.map { "\n\n" + text("mails.help", ["link": $0, "service": serviceName]) } ?? ""
+    }
 }
 
 // MARK: - Refusals

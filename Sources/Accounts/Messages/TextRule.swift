@@ -79,6 +79,7 @@ struct TextRule: Sendable {
             TextRule(required: required, optional: optional + ["service"], allowsLineBreaks: true)
         }
         var rules = [
+            "mails.help": text(["link"]),
             "mails.code.text": text(["request", "code"], ["time", "assurance"]),
             "mails.code.late": text(["link"], ["assurance"]), "mails.code.new-code": text(["link"]),
             "mails.notice.text": text(["change", "link"]),

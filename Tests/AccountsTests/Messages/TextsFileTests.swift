@@ -54,7 +54,7 @@ struct TextsFileTests {
         var mails = [
             messages.handoff("https://a.example/", code: "AAAA", minutes: 1, serviceName: "Acme"),
             messages.alreadyRegistered(serviceName: "Acme", link: "https://a.example/"),
-            messages.accountCreated(serviceName: "Acme", address: "kim@a.example"),
+            messages.accountCreated(serviceName: "Acme", address: "kim@a.example", contact: "https://a.example/help"),
             messages.addressLeft(serviceName: "Acme", days: 7, link: "https://a.example/", code: "abc"),
         ]
         for mail in CodeMail.allCases {
@@ -203,6 +203,33 @@ struct TextsFileTests {
         let texts = Word.allCases.map(japanese.text) + ProblemKind.allCases.map(japanese.title)
         for text in texts {
             #expect(!text.unicodeScalars.contains { (0xAC00...0xD7A3).contains($0.value) }, "\(text)")
+        }
+    }
+
+    /// The Japanese texts are those of the example.
+    @Test(arguments: [("en", "contact acme"), ("ko", "문의해 주세요"), ("ja", "お問い合わせください")])
+    func `mails tell people to contact the service only with a link`(tag: String, request: String) throws {
+        let languages = try TextsFile(contentsOf: Self.path("examples/texts/ja.yaml")).languages
+        let messages = try #require(languages[tag]).messages
+        for contact in [nil, "https://a.example/help"] {
+            var mails = [messages.accountCreated(serviceName: "Acme", address: "kim@a.example", contact: contact)]
+            for notice in AccountNotice.allCases where notice.namesContact {
+                for hasPassword in [true, false] {
+                    mails.append(
+                        messages.accountChanged(
+                            notice,
+                            serviceName: "Acme",
+                            link: "https://a.example/",
+                            hasPassword: hasPassword,
+                            contact: contact
+                        )
+                    )
+                }
+            }
+            for mail in mails {
+                #expect(mail.text.lowercased().contains(request) == (contact != nil), "\(mail.subject)")
+                #expect(mail.text.hasSuffix("\n\nhttps://a.example/help") == (contact != nil), "\(mail.subject)")
+            }
         }
     }
 

@@ -3,7 +3,7 @@ import Foundation
 
 extension Settings {
     /// The findings about the settings: their risks, whether the server is behind a proxy that it trusts, and whether
-    /// mails say how to contact the service.
+    /// pages and mails say how to contact the service.
     var findings: [Finding] {
         let warnings = self.warnings.map { warning in
             let details = warning.metadata.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
@@ -32,7 +32,7 @@ extension Settings {
         guard let url = self.brand?.url(of: .help) else {
             return .warning(
                 "contact",
-                "some mails ask people to contact \(serviceName), and do not say how",
+                "pages and mails do not say how to contact \(serviceName)",
                 "set links.help in BRAND_FILE"
             )
         }
