@@ -10,13 +10,15 @@ extension Flow {
     package static func standard(among known: [Language] = Language.builtIn) throws(YAMLFileError) -> Flow {
         let added = known.filter { !Language.builtIn.contains($0) && !$0.questions.isEmpty }
         let tags = (Language.builtIn + added).map(\.tag).joined(separator: ", ")
-        let yaml = String(decoding: PackageResources.signup_yaml, as: UTF8.self)
         return try Flow(
-            yaml: yaml.replacing("\nlanguages: [en, ko]\n", with: "\nlanguages: [\(tags)]\n"),
+            yaml: standardYAML.replacing("\nlanguages: [en, ko]\n", with: "\nlanguages: [\(tags)]\n"),
             file: "signup.yaml",
             among: known
         )
     }
+
+    /// The flow file that ships with the service.
+    package static var standardYAML: String { String(decoding: PackageResources.signup_yaml, as: UTF8.self) }
 
     package init(contentsOf path: String, among known: [Language] = Language.builtIn) throws(YAMLFileError) {
         let bytes: [UInt8]

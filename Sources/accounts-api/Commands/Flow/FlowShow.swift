@@ -8,8 +8,9 @@ extension FlowCommands {
             discussion: """
                 Without FLOW_FILE it shows the built-in flow.
 
-                EXAMPLE
+                EXAMPLES
                   accounts-api flow show --flow-file signup.yaml
+                  accounts-api flow show --yaml > signup.yaml
                 """
         )
 
@@ -17,9 +18,19 @@ extension FlowCommands {
         @Option(help: "The language of the texts; the default is the first language of the flow.")
         var language: String?
         @Flag(help: "Prints JSON.") var json = false
+        @Flag(help: "Prints the flow file itself. The built-in one is a beginning for your own.") var yaml = false
+
+        func validate() throws {
+            if json, yaml { throw ValidationError("pass --json or --yaml, not both") }
+        }
 
         func run() async throws {
-            let flow = try SettingSource([\.flow: flowFile]).read(\.flow)
+            let source = SettingSource([\.flow: flowFile])
+            let flow = try source.read(\.flow)
+            if yaml {
+                let file = try source.text("FLOW_FILE").map { try FileContent(of: $0.value).bytes }
+                return print(file.map { String(decoding: $0, as: UTF8.self) } ?? Flow.standardYAML, terminator: "")
+            }
             let language = try language.map { try supportedLanguage(named: $0, in: flow) } ?? flow.languages[0]
             let description = FlowDescription(
                 flow: flow,

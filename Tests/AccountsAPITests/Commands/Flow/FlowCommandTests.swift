@@ -34,6 +34,20 @@ struct FlowCommandTests {
         }
     }
 
+    @Test func `flow show --yaml prints the flow file, the built-in one or that of FLOW_FILE`() async throws {
+        let builtIn = try await CommandRun.of("flow", "show", "--yaml")
+        #expect(builtIn.status == 0 && builtIn.output == Flow.standardYAML)
+        try await withFile(builtIn.output) { file in
+            let check = try await CommandRun.of("flow", "check", file)
+            #expect(check.status == 0)
+        }
+        try await withFile(Self.validFlow) { file in
+            let own = try await CommandRun.of("flow", "show", "--yaml", "--flow-file", file)
+            #expect(own.status == 0 && own.output == Self.validFlow)
+        }
+        #expect(try await CommandRun.of("flow", "show", "--yaml", "--json").status == 2)
+    }
+
     @Test func `flow check reports an invalid file with its path, line and reason`() async throws {
         try await withFile(Self.invalidFlow) { file in
             let run = try await CommandRun.of("flow", "check", file)
