@@ -68,6 +68,20 @@ def test_a_code_for_an_address_that_another_tab_has_changed_spends_no_guess(pers
     kim.wait_until(lambda: kim.path == "/signup/password", "the next step")
 
 
+def test_when_a_code_expires_the_main_button_asks_for_another_one(person):
+    kim = person()
+    begin_at_code(kim)
+    let_a_minute_pass(kim)
+    kim.site.sql("UPDATE proofs SET expires_at = now() + interval '2 seconds'")
+    kim.browser.refresh()
+    kim.wait_until(lambda: kim.find("button.main").text == "Get a new code", "the end of the code")
+    assert "This code has expired. Get a new code." in kim.text
+    assert not kim.find("[name=code]").is_enabled() and len(kim.find_all("#resend button, [form=resend]")) == 1
+    kim.find("button.main").click()
+    kim.wait_for_path("/signup/code?sent")
+    assert kim.find("[name=code]").is_enabled() and kim.find("button.main").text == "Next"
+
+
 @pytest.mark.parametrize("script", [True, False])
 def test_the_last_wrong_code_says_at_once_what_to_do(person, script):
     kim = person(script=script)
@@ -79,14 +93,14 @@ def test_the_last_wrong_code_says_at_once_what_to_do(person, script):
         assert kim.find(".clock").is_displayed() == script
         assert ("Each code expires after 10 minutes." in kim.text) != script
     send_code(kim, code)
-    kim.wait_until(lambda: "Too many wrong codes. Get a new one." in kim.refusal("code"), "the end")
+    kim.wait_until(lambda: "Too many incorrect codes. Get a new code." in kim.refusal("code"), "the end")
     assert "attempts left" not in kim.text and not kim.find_all(".clock")
     again = kim.find("button.main")
     assert again.get_attribute("form") and not kim.find("[name=code]").is_enabled()
     assert again.text.startswith("Get a new code in " if script else "Get a new code")
     let_a_minute_pass(kim)
     kim.open("/signup/code")
-    assert "Too many wrong codes. Get a new one." in kim.refusal("code") and not kim.find_all(".clock")
+    assert "Too many incorrect codes. Get a new code." in kim.refusal("code") and not kim.find_all(".clock")
     again = kim.find("button.main")
     kim.wait_until(lambda: again.is_enabled() and again.text == "Get a new code", "the button")
     assert again.get_attribute("aria-disabled") != "true"
@@ -221,7 +235,7 @@ def test_a_step_whose_sign_up_is_gone_says_so(person):
     kim.type("username", kim.username)
     kim.press_next()
     kim.wait_until(lambda: kim.find_all("#notice:not([hidden])"), "the notice")
-    assert notice(kim)[1].startswith("You have no sign-up in progress in this browser, so start here.")
+    assert notice(kim)[1].startswith("We couldn't find a sign-up in progress in this browser. You can start here.")
 
 
 def test_a_reload_shows_a_refused_form_again_and_does_not_send_it(person):

@@ -97,7 +97,7 @@ extension Pages {
         if step.fields.contains(where: { $0.kind.topic == .secondFactor }) {
             members.append(.init("contact", contact(in: language)))
         }
-        // If the code takes no more guesses, the person needs another code. If the draft gets no further code, the
+        // If the code has expired or takes no more guesses, the person needs another code. If the draft gets no further code, the
         // person needs another draft.
         let isOver = step.fields.contains { form.isOver($0) }
         let needsLink = hasOnlyGuesses && problem?.needsTicket == true
@@ -235,16 +235,19 @@ private struct StepForm {
         return errors(of: field.name).contains { $0["params"]?["final"] == true }
     }
 
-    /// The message about a code that takes no more guesses; nil if the code takes more. The draft was read before the
+    /// The message about a code that has expired or takes no more guesses; nil if the person can enter the code. The draft was read before the
     /// refused guess and does not count it, so the refusal may be the first to say that no guess is left.
     private func exhaustion(of field: Field) -> String? {
-        let message = { (params: [String: JSON]) in
-            Refusal(field.name, .codeExhausted, params).message(in: language, of: context.flow)
+        let message = { (code: Refusal.Code, params: [String: JSON]) in
+            Refusal(field.name, code, params).message(in: language, of: context.flow)
         }
         switch field.kind.obstacle(field, in: context) {
-        case .codeUsedUp: return message([:])
-        case .exhausted: return message(["final": true])
-        default: return errors(of: field.name).contains { $0["params"]?["attempts_left"] == 0 } ? message([:]) : nil
+        case .codeUsedUp: return message(.codeExhausted, [:])
+        case .exhausted: return message(.codeExhausted, ["final": true])
+        case .codeExpired: return message(.codeExpired, [:])
+        default:
+            let isLast = errors(of: field.name).contains { $0["params"]?["attempts_left"] == 0 }
+            return isLast ? message(.codeExhausted, [:]) : nil
         }
     }
 }

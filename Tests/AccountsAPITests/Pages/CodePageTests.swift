@@ -60,6 +60,25 @@ struct CodePageTests {
         }
     }
 
+    @Test(arguments: [
+        ("en", "This code has expired. Get a new code."), ("ko", "인증 코드가 만료되었습니다. 새 인증 코드를 받아 주세요."),
+    ])
+    func `the main button of an expired code asks for another one`(language: String, text: String) async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site, language: language)
+            let asking = try await kim.fill(through: "email")
+            #expect(asking.has("class=\"sent-to\"") && !asking.has("form=\"resend\""))
+            try DatabaseSession().run("UPDATE proofs SET expires_at = now()")
+            let page = try await kim.open("/signup/code")
+            #expect(page.has(">\(text)</p>") && page.has(" disabled required aria-invalid=\"true\""))
+            #expect(page.has("<button class=\"main\" form=\"resend\">") && !page.has("<button class=\"main\">"))
+            #expect(!page.has("data-until=") && !page.has("class=\"sent-to\""))
+            try DatabaseSession().letPass("2 minutes")
+            let sent = try await kim.post("/signup/code/resend")
+            #expect(sent.has("<button class=\"main\">") && sent.has("class=\"sent-to\"") && !sent.has("aria-invalid"))
+        }
+    }
+
     @Test func `a code for an address that was changed in another tab is no guess at the code of the new one`()
         async throws
     {
@@ -100,7 +119,7 @@ struct CodePageTests {
     }
 
     @Test(arguments: [
-        ("en", "Too many wrong codes. Get a new one."), ("ko", "인증 코드 입력 횟수를 초과했습니다. 새 인증 코드를 받아 주세요."),
+        ("en", "Too many incorrect codes. Get a new code."), ("ko", "인증 코드 입력 횟수를 초과했습니다. 새 인증 코드를 받아 주세요."),
     ])
     func `the last wrong code says what to do, also when the page is opened again`(language: String, text: String)
         async throws

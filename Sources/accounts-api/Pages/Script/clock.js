@@ -33,11 +33,14 @@ function repeatPeriod(element) {
 function countDownToEnd(element) {
   const { until, whole, left, over } = element.dataset;
   const end = Date.parse(until);
+  const hasBegun = end > serverNow();
   countDown(
     () => end - serverNow(),
     (seconds) => {
       const text = seconds ? left.replace("{left}", minutesAndSeconds(seconds)) : over;
       drawClock(element, text, Math.min(1, seconds / whole));
+      // The page of an expired code asks for another one.
+      if (hasBegun && !seconds && navigator.onLine) location.replace(location.pathname);
     },
   );
 }
