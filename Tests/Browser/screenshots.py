@@ -28,9 +28,13 @@ def set_size(browser, width, height=760):
 
 @pytest.fixture(scope="session")
 def pictured_site(tmp_path_factory):
-    """A server with the built-in flow, two applications, and limits that allow the sign-ups of all pictures."""
-    flow = write_flow(tmp_path_factory.mktemp("flow"), AMPLE_LIMITS)
-    with serve(flow, APPLICATIONS_FILE=str(APPLICATIONS)) as site:
+    """A server with the built-in flow, a link for help, two applications, and limits that allow the sign-ups of all
+    pictures."""
+    folder = tmp_path_factory.mktemp("flow")
+    flow = write_flow(folder, AMPLE_LIMITS)
+    brand = folder / "brand.yaml"
+    brand.write_text("links: {help: https://acme.example/help}\n")
+    with serve(flow, APPLICATIONS_FILE=str(APPLICATIONS), BRAND_FILE=str(brand)) as site:
         yield site
 
 

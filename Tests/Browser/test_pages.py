@@ -536,7 +536,7 @@ def test_the_text_of_a_consent_opens_in_the_page(person):
     document = kim.find("[data-field=terms] .document")
     assert not document.is_displayed()
     opened = [summary.text for summary in kim.find_all(".consent summary")]
-    assert opened == ["Read the details: Terms of use", "Read the details: News and offers by email"]
+    assert opened == ["Read more: Terms of use", "Read more: News and offers by email"]
     kim.find("[data-field=terms] summary").click()
     assert document.is_displayed() and kim.path == "/signup/terms"
 
@@ -576,7 +576,7 @@ def test_the_answers_can_be_checked_in_the_review(person, language):
     }
     confirmed, nothing, agreed, refused = {
         "en": ["Confirmed", "Not provided", "Agreed", "No"],
-        "ko": ["인증 완료", "없음", "동의함", "아니요"],
+        "ko": ["인증 완료", "없음", "동의함", "동의 안 함"],
     }[language]
     email, _, profile, shown_contact, _, consents = answers.values()
     assert email == [f"{kim.email} {confirmed}"] and profile == [kim.username, nothing, nothing, nothing]

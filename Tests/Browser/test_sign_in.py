@@ -63,7 +63,7 @@ def test_a_person_lands_on_the_account_and_signs_in_with_only_the_keyboard(perso
     assert (
         kim.find("#notice").text
         == {
-            "en": "That email address or username and password don't match.",
+            "en": "The email address, username or password is incorrect.",
             "ko": "이메일 주소, 아이디 또는 비밀번호가 올바르지 않습니다.",
         }[language]
     )

@@ -52,6 +52,11 @@ extension Messages {
         text("pages.continue-to", ["application": application])
     }
 
+    /// The question with which account the person wants to use the application.
+    package func chooseAccount(for application: String) -> String {
+        text("pages.choose-account", ["application": application])
+    }
+
     /// The message after too many requests.
     package func tooOften(_ wait: RoundedWait) -> String { text("pages.too-often", ["time": time(wait)]) }
 

@@ -60,6 +60,7 @@ struct TextRule: Sendable {
 
     private static let pages: [String: TextRule] = [
         "pages.sign-up": named, "pages.continue-to": TextRule(required: ["application"]),
+        "pages.choose-account": TextRule(required: ["application"]),
         "pages.too-often": TextRule(required: ["time"]), "pages.too-many-app-codes": TextRule(required: ["time"]),
         "pages.address-pause": TextRule(required: ["time"]),
         "pages.lost-factor": named, "pages.resume.title": named,

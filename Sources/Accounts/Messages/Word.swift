@@ -4,7 +4,8 @@ package enum Word: Int, CaseIterable, Sendable {
     // Between steps.
     case begin, next, back, cancel, skip, change, keep, optional, language, steps
     // Fields. In `readText`, `{what}` is the label of a consent.
-    case showPassword, hidePassword, confirmed, isSet, accepted, notAccepted, nothing, readText, choose
+    case showPassword, hidePassword, confirmed, isSet, accepted, notAccepted, nothing, required, fillIn,
+        readText, choose
     // Pictures.
     case yourPicture, dropPicture, removePicture, badPicture, cropTitle, cropText, zoom, usePicture
     // Codes. `{left}` is a number of seconds, or a time such as 9:59.
@@ -15,12 +16,13 @@ package enum Word: Int, CaseIterable, Sendable {
         keptIt
     // The end of a sign-up.
     case review, reviewText, missing, commit, done, doneText
-    case giveUp, giveUpText, giveUpNow, keepGoing, goOn, goToSignup
+    case giveUp, giveUpText, giveUpNow, keepGoing, goOn, goToSignup, keepOther
     case handOff, mailLink, handOffCode, handOffCodeText, noLink, handOffReplaces, handOffText, handedOff,
         handedOffText, goOnHere
     // Signing in.
     case signIn, signUp, noAccount, haveAccount, identifier, password, authenticator, keepSignedIn, secondFactor,
-        secondFactorText, code, authenticatorCode, enterCode, useRecoveryCode, recoveryCode, mailCodeTitle,
+        secondFactorText, code, authenticatorCode, enterCode, useRecoveryCode, recoveryCode,
+        recoveryCodeText, mailCodeTitle,
         mailCodeText, mailCode, enterMailedCode,
         mailedCode, enterMailedCodeText, ticketTitle, ticketText
     case signInAgain, signInOver, signInByMail, deviceKnown, newRecoveryCode, newRecoveryCodeText

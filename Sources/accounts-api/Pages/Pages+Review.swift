@@ -24,13 +24,16 @@ extension Pages {
             let fields = listed.map { field -> JSON in
                 let value = shown["values"]?[field.name.rawValue]
                 let hasPicture = field.kind.takesFile && value != nil
+                let isMissing = missing.contains(.string(field.name.rawValue))
                 return [
                     "label": .string(
                         field.kind.reviewLabel.map(language.messages.text) ?? field.shortLabel(in: language) ?? ""
                     ),
-                    "text": .string(text(of: value, in: field, language)),
+                    "text": .string(
+                        isMissing ? language.messages.text(.required) : text(of: value, in: field, language)
+                    ),
                     "picture": hasPicture ? .string("\(step.href)/\(field.name)") : .null,
-                    "is_missing": .bool(missing.contains(.string(field.name.rawValue))),
+                    "is_missing": .bool(isMissing),
                     "is_confirmed": .bool(proved.contains(field.name)),
                 ]
             }
@@ -42,6 +45,7 @@ extension Pages {
                 "title": .string(title), "change": .string(language.messages.change(of: title)),
                 "href": .string("\(step.href)?\(PageRequest.reviewMark)"), "fields": .array(fields),
                 "is_open": .bool(summary["state"] != "locked" && !isConfirmed),
+                "is_missing": .bool(fields.contains { $0["is_missing"] == true }),
             ]
         }
         var page = Page(

@@ -131,8 +131,8 @@ struct AuthorizePages: Sendable {
                 .init(
                     "go_on",
                     .string(
-                        language.messages.continueTo(
-                            provider.application(authorization.application)?.name(in: language) ?? ""
+                        language.messages.chooseAccount(
+                            for: provider.application(authorization.application)?.name(in: language) ?? ""
                         )
                     )
                 ),
@@ -199,7 +199,8 @@ struct AuthorizePages: Sendable {
             hidden: [("target", asked.target.map { provider.seal(target: $0) } ?? "")],
             accountName: current.account.email ?? current.account.username,
             button: .signOut,
-            back: "/account"
+            back: "/account",
+            backText: .cancel
         )
         var shown = pages.form(page, in: context.language)
         shown.formTargets = asked.target.map { [$0] } ?? []

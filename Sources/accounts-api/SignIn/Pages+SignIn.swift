@@ -32,8 +32,9 @@ struct FormPage {
     /// Whether the checkbox to keep the session is checked; nil if the form has no such checkbox.
     var isKept: Bool?
     var back: String?
-    /// Whether the page is one of the account. Such a page has a button that signs out, and its link ``back`` has the
-    /// text ``Word/cancel``.
+    /// The text of the link ``back``; nil for ``Word/cancel`` on a page of the account, and ``Word/back`` on others.
+    var backText: Word?
+    /// Whether the page is one of the account. Such a page has a button that signs out.
     var isOfAccount = false
     /// The path and query at which a GET shows the page again after its form was refused. Nil if they are those of the
     /// page that contained the form.
@@ -86,7 +87,7 @@ extension Pages {
             "is_dangerous": .bool(form.isDangerous), "takes_fragment": .bool(form.takesFragment),
             "can_keep": .bool(form.isKept != nil),
             "is_kept": .bool(form.isKept == true), "back": form.back.map(JSON.string) ?? .null,
-            "back_text": .string(messages.text(form.isOfAccount ? .cancel : .back)),
+            "back_text": .string(messages.text(form.backText ?? (form.isOfAccount ? .cancel : .back))),
         ]
         let next = form.next.map { next -> JSON in
             ["text": .string(messages.text(next.label)), "href": .string(next.href)]

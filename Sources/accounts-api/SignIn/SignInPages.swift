@@ -170,6 +170,7 @@ struct SignInPages: Sendable {
 
     private static let recoveryCodeForm = FormPage(
         title: .useRecoveryCode,
+        text: [.recoveryCodeText],
         action: "/sign-in/recovery-code",
         fields: [.init(name: "code", label: .recoveryCode, autocomplete: "off")],
         button: .signIn,

@@ -208,7 +208,7 @@ struct EmailChangeTests {
                 for (status, refused) in [(200, try await kim.open(path)), (429, try await kim.post(path, form))] {
                     #expect(refused.status == status && !refused.has("Too many attempts"))
                     #expect(
-                        refused.has("You changed your email address less than a day ago.")
+                        refused.has("You changed your email address less than 24 hours ago.")
                             && refused.has("in 24 hours.")
                     )
                 }
@@ -555,7 +555,7 @@ struct EmailChangeTests {
             #expect(undone.has("Your email address is restored") && undone.has("action=\"/recovery\""))
             #expect(try await kim.open("/account").path == "/sign-in?ended")
             let over = try await owner.post("/email-change/undo", "token=\(token)")
-            #expect(over.status == 422 && over.has("expired or was already used") && over.has("href=\"/sign-in\""))
+            #expect(over.status == 422 && over.has("expired or has already been used") && over.has("href=\"/sign-in\""))
             #expect(over.has("class=\"button main\" href=\"/recovery\""), "the old password does not work any more")
         }
     }
@@ -587,7 +587,7 @@ struct EmailChangeTests {
             #expect(undone.has("All your devices have been signed out.") && undone.has("href=\"/sign-in\""))
             #expect(!undone.has("password"))
             let over = try await owner.post("/email-change/undo", "token=\(token)")
-            #expect(over.has("This link has expired or was already used.") && !over.has("password"))
+            #expect(over.has("This link has expired or has already been used.") && !over.has("password"))
         }
     }
 

@@ -560,7 +560,7 @@ struct RecoveryTests {
         try await TestServer.with { site in
             let kim = PageVisitor(site)
             _ = try await kim.post("/recovery")
-            #expect(try await kim.open("/recovery/cancel").has("Stop resetting your password?"))
+            #expect(try await kim.open("/recovery/cancel").has("Cancel password reset?"))
             let gone = try await kim.post("/recovery/cancel")
             #expect(gone.path == "/recovery?given-up" && gone.has("Nothing has changed"))
         }

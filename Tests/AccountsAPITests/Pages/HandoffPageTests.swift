@@ -52,6 +52,7 @@ struct HandoffPageTests {
             _ = try await kim.fill(through: "code")
             let page = try await kim.post("/signup/resume", "code=\(code)")
             #expect(page.has("s•••@example.org") && page.has("You have another unfinished sign-up in this browser"))
+            #expect(page.has("<a class=\"button\" href=\"/signup\">Keep the other one</a>"))
             #expect(try await kim.open("/signup").path == "/signup/password", "nothing has changed")
             // The move has removed the stranger's password, so the next step is the password and not the profile.
             let moved = try await kim.post("/signup/resume", "code=\(code)&confirmed=yes")

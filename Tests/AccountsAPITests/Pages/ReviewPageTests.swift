@@ -19,7 +19,7 @@ struct ReviewPageTests {
     }
 
     @Test(arguments: [
-        ("en", ["Read the details: Terms of use", "Read the details: News and offers by email"]),
+        ("en", ["Read more: Terms of use", "Read more: News and offers by email"]),
         ("ko", ["이용약관 내용 보기", "마케팅 정보 이메일 수신 내용 보기"]),
     ])
     func `what opens the document of a consent names the consent`(language: String, texts: [String]) async throws {
@@ -39,6 +39,25 @@ struct ReviewPageTests {
             for text in ["010-1234-5678", "February 28, 2001", "Agreed", "No", "Not provided"] {
                 #expect(review.has("<dd>\(text)</dd>"), "\(text)")
             }
+        }
+    }
+
+    @Test(arguments: [("en", "Required", "Fill in", "Not provided"), ("ko", "필수", "입력하기", "없음")])
+    func `the review tells what is required from what may stay empty, and leads to it`(
+        language: String,
+        required: String,
+        fillIn: String,
+        empty: String
+    ) async throws {
+        try await TestServer.with { site in
+            let kim = PageVisitor(site, language: language)
+            _ = try await kim.fill(through: "code")
+            let review = try await kim.open("/signup/review")
+            let missing = review.html.matches(of: /<div class="missing"><dt>[^<]*<\/dt><dd>([^<]*)<\/dd><\/div>/)
+            #expect(missing.map { String($0.1) } == Array(repeating: required, count: 4))
+            #expect(review.has("<dd>\(empty)</dd>"), "the display name")
+            #expect(review.has("href=\"/signup/password?review\">\(fillIn)<span class=\"unseen\">"))
+            #expect(review.has("href=\"/signup/email?review\" aria-label="))
         }
     }
 

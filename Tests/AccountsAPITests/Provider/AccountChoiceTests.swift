@@ -39,7 +39,8 @@ struct AccountChoiceTests {
             _ = try await kim.fill(through: "terms")
             _ = try await kim.post("/signup/commit")
             try DatabaseSession().letPass("5 minutes")
-            #expect(try await kim.open(shop.url(["prompt": "select_account"])).has("다른 계정으로 로그인"))
+            let page = try await kim.open(shop.url(["prompt": "select_account"]))
+            #expect(page.has("다른 계정으로 로그인") && page.has("에서 사용할 계정을 선택해 주세요.</p>"))
         }
     }
 

@@ -78,6 +78,7 @@ struct ApplicationSignOutTests {
             for more in [["client_id": "shop"], ["id_token_hint": hint]] {
                 let page = try await kim.send(.get, url(target.merging(more) { $1 }))
                 #expect(page.status == 200 && page.isPage)
+                #expect(page.body.contains("<a class=\"button\" href=\"/account\">Cancel</a>"))
                 #expect(
                     page.headers[.contentSecurityPolicy]?.contains("form-action 'self' https://shop.example;") == true
                 )

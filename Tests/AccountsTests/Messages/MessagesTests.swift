@@ -41,7 +41,7 @@ struct MessagesTests {
                 "-1 이상 9 이하의 정수를 입력해 주세요."
             ),
             (
-                .codeWrong, ["attempts_left": 0], "Too many wrong codes. Get a new one.",
+                .codeWrong, ["attempts_left": 0], "Too many incorrect codes. Get a new code.",
                 "인증 코드 입력 횟수를 초과했습니다. 새 인증 코드를 받아 주세요."
             ),
             (.codeWrong, ["attempts_left": "four"], "That code isn't right.", "코드가 올바르지 않습니다."),
@@ -76,7 +76,10 @@ struct MessagesTests {
             (
                 "birth_date", .badFormat, "Enter a date like 2001-02-28.", "날짜 형식이 올바르지 않습니다. (예: 2001-02-28)"
             ),
-            ("username", .taken, "That username is taken.", "이미 사용 중인 아이디입니다."),
+            (
+                "username", .taken, "That username is taken. Choose another one.",
+                "이미 사용 중인 아이디입니다. 다른 아이디를 입력해 주세요."
+            ),
             (
                 "username", .badCharacters, "Use only letters from A to Z, digits, periods, hyphens and underscores.",
                 "영문자, 숫자, . - _ 기호만 입력해 주세요."
@@ -91,7 +94,7 @@ struct MessagesTests {
                 "identifier", .required, "Enter your email address or username.", "이메일 주소 또는 아이디를 입력해 주세요."
             ),
             (
-                "ticket", .codeExpired, "This link has expired or was already used.", "만료되었거나 이미 사용한 링크입니다."
+                "ticket", .codeExpired, "This link has expired or has already been used.", "만료되었거나 이미 사용한 링크입니다."
             ),
             ("recovery_code", .badFormat, "Enter the whole code.", "코드를 빠짐없이 입력해 주세요."),
             ("transport", .required, "This field is required.", "필수 항목입니다."),
