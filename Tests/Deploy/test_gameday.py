@@ -9,6 +9,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 sys.path += [str(ROOT / "Tests/GameDay"), str(ROOT / "Tests/Faults")]
 
+from document import text
 from recording import INTERVAL, Timeline
 
 COUNTER = "requests_total", (("instance", "a"),)
@@ -55,6 +56,16 @@ def test_a_server_that_does_not_answer_is_down_and_its_counters_go_on_after_it()
     assert list(timeline.series["up", (("instance", "a"), ("job", "accounts-api"))].values()) == [1, 0, 1]
     assert timeline.series[COUNTER] == {0: 5, 2: 7}
     assert {one["values"] for one in timeline.input_series({"requests_total"})} == {"5 stale 7"}
+
+
+def test_a_rate_is_written_without_an_exponent():
+    assert [text(rate, "cpm") for rate in [0, 0.085, 99.4, 99.7, 5406.2]] == [
+        "0 per minute",
+        "0.085 per minute",
+        "99 per minute",
+        "100 per minute",
+        "5406 per minute",
+    ]
 
 
 def test_the_document_names_alarms_and_sections_that_exist():

@@ -131,5 +131,5 @@ def text(value, unit):
         return f"{value * 1000:.0f} ms" if value < 1 else f"{value:.0f} s"
     if unit == "bytes":
         return f"{value / 2**20:.0f} MiB"
-    number = f"{value:.0f}" if value == int(value) or value >= 100 else f"{value:.2g}"
+    number = f"{value:.0f}" if value == int(value) or value >= 99.5 else f"{value:.2g}"
     return number + {"cpm": " per minute", "reqps": " per second"}.get(unit, "")
