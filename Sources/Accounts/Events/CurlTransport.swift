@@ -29,7 +29,6 @@ package final class CurlTransport: EventTransport {
             (0..<capacity).map { _ in CurlWorker(addresses, timeout: timeout) },
             queue: capacity,
             maximumWait: .seconds(60),
-            priority: .normal,
             finished: { _ in },
             rejected: {}
         )

@@ -63,7 +63,6 @@ package final class ImagePool: Sendable {
             processes,
             queue: queue,
             maximumWait: maximumWait,
-            priority: .normal,
             finished: { metrics.images.record($0) },
             rejected: { metrics.imagesRefused.add() }
         )

@@ -5,14 +5,20 @@ internal import Foundation
 ///
 /// The memory starts at a 2 MiB boundary, so that the kernel can use huge pages for it, and is excluded from core
 /// dumps. All of it is written to once when it is allocated. libargon2 wipes it at the end of each call.
+///
+/// An arena may have a thread of the lowest priority, which computes.
 final class Arena {
     private let mapping: UnsafeMutableRawBufferPointer
     private let memory: UnsafeMutableRawBufferPointer
+    private let idle: IdleThread?
 
     private static let hugePage = 2 * 1024 * 1024
 
     /// Throws `ARGON2_MEMORY_ALLOCATION_ERROR` if the kernel refuses to reserve the memory.
-    init(kibibytes: Int) throws(Argon2Error) {
+    ///
+    /// - Parameter idle: the thread that computes; nil for the thread of the caller.
+    init(kibibytes: Int, on idle: IdleThread? = nil) throws(Argon2Error) {
+        self.idle = idle
         let size = kibibytes * 1024
         let reserved = size + 2 * Self.hugePage
         let access = PROT_READ | PROT_WRITE
@@ -31,9 +37,16 @@ final class Arena {
         munmap(mapping.baseAddress!, mapping.count)
     }
 
-    /// Calls the body with the memory, which must not escape.
+    /// Calls the body with the memory, which must not escape, on the thread that computes.
     func withMemory<Result>(_ body: (UnsafeMutableRawBufferPointer) -> Result) -> Result {
-        withExtendedLifetime(self) { body(memory) }
+        var result: Result?
+        run { result = body(memory) }
+        return result!
+    }
+
+    /// Calls the body on the thread that computes, and waits for it.
+    func run(_ body: () -> Void) {
+        withExtendedLifetime(self) { if let idle { idle.run(body) } else { body() } }
     }
 }
 

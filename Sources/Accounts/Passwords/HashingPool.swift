@@ -16,7 +16,7 @@ package final class HashingPool: Sendable {
     /// - Parameters:
     ///   - queue: the maximum number of passwords that wait while all workers are busy.
     ///   - maximumWait: a password is rejected if its wait, estimated from the duration of recent hashes, is longer.
-    ///   - priority: with `idle`, the workers get almost no processor time while other threads of the machine need it.
+    ///   - priority: with `idle`, passwords get almost no processor time while other threads of the machine need it.
     package convenience init(
         parameters: Argon2Parameters = Argon2Parameters(),
         workers: Int,
@@ -48,8 +48,9 @@ package final class HashingPool: Sendable {
     ) throws(Argon2Error) {
         precondition(parameters.isWithinBounds, "check the parameters before you create a hashing pool")
         var arenas: [Arena] = []
-        for _ in 0..<workers {
-            arenas.append(try Arena(kibibytes: parameters.memoryKiB))
+        for number in 0..<workers {
+            let idle = priority == .idle ? IdleThread(named: "argon2-idle-\(number)") : nil
+            arenas.append(try Arena(kibibytes: parameters.memoryKiB, on: idle))
         }
         self.parameters = parameters
         makeHash = hash
@@ -59,7 +60,6 @@ package final class HashingPool: Sendable {
             arenas,
             queue: queue,
             maximumWait: maximumWait,
-            priority: priority,
             finished: { metrics.hashes.record($0) },
             rejected: { metrics.hashesRefused.add() }
         )
@@ -115,7 +115,8 @@ package final class HashingPool: Sendable {
             let began = ContinuousClock.now
             let isRight: Bool
             if let method = stored.method {
-                let output = method.output(of: candidate.secret)
+                var output: Secret?
+                arena.run { output = method.output(of: candidate.secret) }
                 isRight =
                     switch consume output {
                     case .some(let output): try Argon2.verify(output, against: argon2, pepper: pepper, in: arena)

@@ -19,7 +19,6 @@ final class WorkPool<Resource: Sendable>: Sendable {
         _ resources: [Resource],
         queue: Int,
         maximumWait: Duration,
-        priority: DedicatedThread.Priority,
         finished: @escaping @Sendable (Duration) -> Void,
         rejected: @escaping @Sendable () -> Void
     ) {
@@ -27,7 +26,7 @@ final class WorkPool<Resource: Sendable>: Sendable {
         self.dispatcher = dispatcher
         threads = Mutex(
             resources.enumerated().map { number, resource in
-                DedicatedThread(named: "\(name)-\(number)", priority: priority) { dispatcher.runWorker(with: resource) }
+                DedicatedThread(named: "\(name)-\(number)") { dispatcher.runWorker(with: resource) }
             }
         )
     }

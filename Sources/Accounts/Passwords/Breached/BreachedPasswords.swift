@@ -42,7 +42,6 @@ package final class BreachedPasswords: Sendable {
             [0, 1],
             queue: 64,
             maximumWait: .seconds(5),
-            priority: .normal,
             finished: { _ in },
             rejected: {}
         )
