@@ -246,13 +246,17 @@ extension Signups {
     /// Ends the draft and throws `superseded` if the draft can never be committed, because the account was erased or
     /// disabled, or its credentials have changed (``isUsable(_:)``).
     private func endIfSuperseded(_ draft: Draft) async throws(SubmitError) {
-        let hasEnded = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
+        let isSuperseded = try await converting(to: SubmitError.database) { () throws(DatabaseError) in
             // A read checks this first, because after most wrong codes the draft is still usable and no transaction is
-            // needed.
-            let isUsable: SQL = "SELECT \(Self.isUsable(draft.values.subject))"
-            if try await database.read(isUsable).only.decode(Bool.self) { return false }
-            return try await endIfOutdated(draft)
+            // needed. If no draft was ended, the change of the account has ended it already.
+            if try await isUsable(draft) { return false }
+            if try await endIfOutdated(draft) { return true }
+            return try await !isUsable(draft)
         }
-        if hasEnded { throw .find(.ended(.superseded)) }
+        if isSuperseded { throw .find(.ended(.superseded)) }
+    }
+
+    private func isUsable(_ draft: Draft) async throws(DatabaseError) -> Bool {
+        try await database.read("SELECT \(Self.isUsable(draft.values.subject))").only.decode(Bool.self)
     }
 }

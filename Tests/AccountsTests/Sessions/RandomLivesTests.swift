@@ -4,10 +4,22 @@ import Testing
 
 @testable import Accounts
 
-@Suite("Random lives of accounts", .freshDatabase, .timeLimit(.minutes(30)))
+// The tests are serialized, because each delivers the mail of the whole database.
+@Suite("Random lives of accounts", .serialized, .freshDatabase, .timeLimit(.minutes(30)))
 struct RandomLivesTests {
     private static let seed = ProcessInfo.processInfo.environment["SEED"].map { UInt64($0)! }
     private static let lives = 1000
+
+    /// In this life, a recovery has ended another one, whose second factor was then refused as wrong.
+    @Test(arguments: [3_415_622_910_193_112_079]) func `lives that once differed from the model follow it`(
+        seed: UInt64
+    ) async throws {
+        try await TestSignups.with(flow: Life.flow, connections: 9) { service in
+            let log = await LifeLog(of: seed, on: service)
+            try await service.deliver()
+            #expect(log.failure == nil, "\(log)")
+        }
+    }
 
     /// Every run uses other seeds. `SEED=… swift test --filter RandomLives` runs the given seed alone.
     @Test func `a thousand random lives of accounts behave as the model predicts`() async throws {
