@@ -140,7 +140,7 @@ def test_axe_finds_no_violation_in_errors_dialogs_and_messages(person, business_
     cookie = kim.browser.get_cookie("signup")
     kim.browser.delete_cookie("signup")
     kim.open(link)
-    used = {"en": "already used", "ko": "이미 사용한"}[language]
+    used = {"en": "already been used", "ko": "이미 사용한"}[language]
     kim.wait_until(lambda: used in kim.text, "the news")
     assert kim.find("[name=code]").is_displayed() and violations(kim) == [], "a used link"
     kim.browser.add_cookie({"name": "signup", "value": cookie["value"]})

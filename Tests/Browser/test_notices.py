@@ -150,7 +150,7 @@ def test_a_former_address_that_was_just_used_says_when_it_can_be_used_again(pers
     assert role == "alert" and kim.path == "/signup/email"
     start, seconds, unit = text.rpartition("in ")[0], *text.rpartition("in ")[2].split()
     assert start == "We've just sent an email. You can get another one "
-    assert 0 < int(seconds) <= 60 and unit == "s."
+    assert 0 < int(seconds) <= 60 and unit == "sec."
 
 
 def test_a_limit_says_when_it_is_over(person, one_mail_site):

@@ -433,7 +433,7 @@ def test_the_authenticator_is_set_up_and_recovery_codes_are_shown_and_copied(per
     groups = [group.text for group in kim.find_all(".secret span")]
     assert len(groups) == 8 and all(len(group) == 4 for group in groups)
     shown, now = kim.run_script("return [document.querySelector('.clock span').innerText, Date.now() / 1000]")
-    left = int(re.fullmatch(r"A new code appears in (\d+) s", shown)[1])
+    left = int(re.fullmatch(r"A new code appears in (\d+) sec", shown)[1])
     assert abs(left - (30 - now % 30)) < 2 or left in (1, 30)
     kim.submit_authenticator_code()
     kim.wait_until(lambda: kim.find("h1").text == "Recovery codes")

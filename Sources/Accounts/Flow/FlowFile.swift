@@ -8,17 +8,16 @@ extension Flow {
     ///
     /// - Parameter known: the languages that the service has.
     package static func standard(among known: [Language] = Language.builtIn) throws(YAMLFileError) -> Flow {
-        let added = known.filter { !Language.builtIn.contains($0) && !$0.questions.isEmpty }
-        let tags = (Language.builtIn + added).map(\.tag).joined(separator: ", ")
-        return try Flow(
-            yaml: standardYAML.replacing("\nlanguages: [en, ko]\n", with: "\nlanguages: [\(tags)]\n"),
-            file: "signup.yaml",
-            among: known
-        )
+        try Flow(yaml: standardYAML(among: known), file: "signup.yaml", among: known)
     }
 
-    /// The flow file that ships with the service.
-    package static var standardYAML: String { String(decoding: PackageResources.signup_yaml, as: UTF8.self) }
+    /// The text of the file of the flow ``standard(among:)``.
+    package static func standardYAML(among known: [Language] = Language.builtIn) -> String {
+        let added = known.filter { !Language.builtIn.contains($0) && !$0.questions.isEmpty }
+        let tags = (Language.builtIn + added).map(\.tag).joined(separator: ", ")
+        return String(decoding: PackageResources.signup_yaml, as: UTF8.self)
+            .replacing("\nlanguages: [en, ko]\n", with: "\nlanguages: [\(tags)]\n")
+    }
 
     package init(contentsOf path: String, among known: [Language] = Language.builtIn) throws(YAMLFileError) {
         let bytes: [UInt8]

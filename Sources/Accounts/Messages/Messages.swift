@@ -84,7 +84,7 @@ extension Messages {
         return text(.changeOf).replacing("{what}", with: what)
     }
 
-    /// The text of the control that opens the document of a consent, such as "Read the details: Terms of use".
+    /// The text of the control that opens the document of a consent, such as "Read more: Terms of use".
     ///
     /// - Parameter label: the short label of the consent.
     package func readText(of label: String) -> String { text(.readText).replacing("{what}", with: label) }

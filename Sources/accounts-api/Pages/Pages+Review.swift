@@ -25,15 +25,17 @@ extension Pages {
                 let value = shown["values"]?[field.name.rawValue]
                 let hasPicture = field.kind.takesFile && value != nil
                 let isMissing = missing.contains(.string(field.name.rawValue))
+                // A value that the rules refuse since is missing, too, but the page shows it.
+                let isEmpty = value == nil || value == .null
                 return [
                     "label": .string(
                         field.kind.reviewLabel.map(language.messages.text) ?? field.shortLabel(in: language) ?? ""
                     ),
                     "text": .string(
-                        isMissing ? language.messages.text(.required) : text(of: value, in: field, language)
+                        isMissing && isEmpty ? language.messages.text(.required) : text(of: value, in: field, language)
                     ),
                     "picture": hasPicture ? .string("\(step.href)/\(field.name)") : .null,
-                    "is_missing": .bool(isMissing),
+                    "is_missing": .bool(isMissing), "is_empty": .bool(isEmpty),
                     "is_confirmed": .bool(proved.contains(field.name)),
                 ]
             }
@@ -45,7 +47,7 @@ extension Pages {
                 "title": .string(title), "change": .string(language.messages.change(of: title)),
                 "href": .string("\(step.href)?\(PageRequest.reviewMark)"), "fields": .array(fields),
                 "is_open": .bool(summary["state"] != "locked" && !isConfirmed),
-                "is_missing": .bool(fields.contains { $0["is_missing"] == true }),
+                "is_missing": .bool(fields.contains { $0["is_missing"] == true && $0["is_empty"] == true }),
             ]
         }
         var page = Page(

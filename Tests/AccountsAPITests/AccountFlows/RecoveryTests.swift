@@ -552,7 +552,7 @@ struct RecoveryTests {
             }
             let sent = try await kim.post("/recovery/email", "email=nobody%40example.com")
             #expect(sent.path == "/recovery/code")
-            #expect(sent.has("If there&#39;s an account with this address, enter the code we&#39;ve emailed to"))
+            #expect(sent.has("enter the code that we sent to <strong>nobody@example.com<"))
         }
     }
 

@@ -187,7 +187,7 @@ struct TicketRouteTests {
             _ = try await kim.post("/signup/ticket", "ticket=\(ticket)")
             let used = try await kim.post("/signup/ticket", "ticket=\(ticket)")
             #expect(
-                used.status == 422 && used.has("This link has expired or has already been used")
+                used.status == 422 && used.has("It has expired or has already been used.")
                     && !used.has("<form method")
             )
             let cut = try await kim.open("/signup/ticket?ticket=\(ticket.dropLast(5))")

@@ -146,14 +146,14 @@ struct CodePageTests {
             _ = try await kim.post("/signup/email", "email=lee%40example.com")
             let page = try await kim.post("/signup/email", "email=kim%40example.com")
             let wait = try #require(page.headers[.retryAfter])
-            #expect(page.status == 429 && page.has("You can get another one in \(wait) s."))
+            #expect(page.status == 429 && page.has("You can get another one in \(wait) sec."))
 
             let program = site.visitor()
             try await program.start()
             try await program.put("email", ["email": "ann@example.com"])
             let early = try await program.send(.post, "/signup/code/resend")
             let seconds = try #require(early.headers[.retryAfter])
-            #expect(early.json["message"]?.string?.hasSuffix("You can get another one in \(seconds) s.") == true)
+            #expect(early.json["message"]?.string?.hasSuffix("You can get another one in \(seconds) sec.") == true)
         }
     }
 

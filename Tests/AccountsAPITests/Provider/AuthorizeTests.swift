@@ -285,7 +285,7 @@ struct AuthorizeTests {
             try await kim.signUp()
             try DatabaseSession().letPass("5 minutes")
             let page = try await kim.send(.get, shop.reader.url())
-            #expect(page.status == 200 && page.body.contains("Continue to Reader"))
+            #expect(page.status == 200 && page.body.contains("then continue to Reader."))
             let silent = try await RelyingParty.Redirect(kim.send(.get, shop.reader.url(["prompt": "none"])))
             #expect(silent.query["error"] == "account_selection_required")
         }
@@ -300,7 +300,7 @@ struct AuthorizeTests {
             let ticket = try #require(asked.query["return_to"])
             _ = try await kim.signIn()
             let page = try await kim.send(.get, ticket)
-            #expect(page.status == 200 && page.body.contains("Continue to Reader"))
+            #expect(page.status == 200 && page.body.contains("then continue to Reader."))
             let chosen = try #require(RelyingParty.choice(on: page))
             #expect(try await RelyingParty.Redirect(kim.send(.get, chosen)).query["code"] != nil)
         }
@@ -337,7 +337,7 @@ struct AuthorizeTests {
             for prompt in ["select_account", "create"] {
                 let page = try await kim.send(.get, shop.url(["prompt": prompt]))
                 #expect(page.status == 200 && page.body.contains("kim@example.com"))
-                #expect(page.body.contains("Continue to Example Shop"))
+                #expect(page.body.contains("then continue to Example Shop."))
                 let path = try #require(RelyingParty.choice(on: page))
                 #expect(try await RelyingParty.Redirect(kim.send(.get, path)).query["code"] != nil)
             }

@@ -24,7 +24,7 @@ struct SignInPagesTests {
             #expect(out.path == "/sign-in?signed-out" && out.has("You&#39;re signed out."))
             #expect(try await kim.open("/account").path == "/sign-in")
             let failed = try await kim.post("/sign-in", Self.wrong)
-            #expect(failed.status == 401 && failed.has("That email address or username and password don&#39;t match."))
+            #expect(failed.status == 401 && failed.has("The email address, username or password is incorrect."))
             #expect(failed.has("value=\"kim\"") && !failed.has("not the pass phrase"))
             #expect(try await kim.post("/sign-in", Self.right + "&keep=true").path == "/account")
             #expect(try await kim.open("/sign-in").path == "/account", "already signed in")

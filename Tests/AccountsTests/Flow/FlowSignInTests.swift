@@ -36,8 +36,7 @@ struct FlowSignInTests: FlowFileSuite {
     @Test(
         arguments: [
             ([address, code, password], "", true), ([address, code, password], "sign_in: [password, code]", true),
-            ([address, code, password], "sign_in: [code]", false), ([address, password], "", false),
-            ([address, code], "", false),
+            ([address, code, password], "sign_in: [code]", false), ([address, code], "", false),
         ] as [([String], String, Bool)]
     )
     func `a recovery lets people sign in again if they sign in with a password`(

@@ -18,19 +18,17 @@ extension FlowCommands {
         @Option(help: "The language of the texts; the default is the first language of the flow.")
         var language: String?
         @Flag(help: "Prints JSON.") var json = false
-        @Flag(help: "Prints the flow file itself. The built-in one is a beginning for your own.") var yaml = false
+        @Flag(help: "Prints the file of the built-in flow, a beginning for your own. Ignores FLOW_FILE.") var yaml =
+            false
 
         func validate() throws {
-            if json, yaml { throw ValidationError("pass --json or --yaml, not both") }
+            if yaml, json || flowFile != nil || language != nil { throw ValidationError("pass --yaml alone") }
         }
 
         func run() async throws {
             let source = SettingSource([\.flow: flowFile])
+            if yaml { return print(Flow.standardYAML(among: try source.read(\.texts)), terminator: "") }
             let flow = try source.read(\.flow)
-            if yaml {
-                let file = try source.text("FLOW_FILE").map { try FileContent(of: $0.value).bytes }
-                return print(file.map { String(decoding: $0, as: UTF8.self) } ?? Flow.standardYAML, terminator: "")
-            }
             let language = try language.map { try supportedLanguage(named: $0, in: flow) } ?? flow.languages[0]
             let description = FlowDescription(
                 flow: flow,

@@ -33,16 +33,25 @@ function repeatPeriod(element) {
 function countDownToEnd(element) {
   const { until, whole, left, over } = element.dataset;
   const end = Date.parse(until);
-  const hasBegun = end > serverNow();
   countDown(
     () => end - serverNow(),
     (seconds) => {
       const text = seconds ? left.replace("{left}", minutesAndSeconds(seconds)) : over;
       drawClock(element, text, Math.min(1, seconds / whole));
-      // The page of an expired code asks for another one.
-      if (hasBegun && !seconds && navigator.onLine) location.replace(location.pathname);
+      if (!seconds) endCode(over);
     },
   );
+}
+
+/// After the code has expired, its boxes take nothing, and the main button of the page asks for another code.
+function endCode(text) {
+  announce(text);
+  const button = one("#resend button");
+  if (!button || fields.length > 1) return;
+  button.setAttribute("form", "resend");
+  button.className = "main";
+  nextButton.replaceWith(button);
+  fields[0].control.disabled = true;
 }
 
 /// Shows the text of a countdown, and a circle whose line gets shorter.
@@ -55,7 +64,8 @@ function drawClock(element, text, share) {
 
 /// Keeps the button of a form disabled until the server accepts a request for another mail.
 function waitToResend(resend) {
-  // After too many guesses, the main button of the page sends this form, and stands outside it.
+  // After too many guesses, or after the code has expired, the main button of the page sends this form, and stands
+  // outside it.
   const button = one("button", resend) ?? one(`[form=${resend.id}]`);
   const text = button.textContent;
   const end = serverNow() + resend.dataset.resend * 1000;

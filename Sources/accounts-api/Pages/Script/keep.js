@@ -25,14 +25,9 @@ function forgetAnswers() {
   sessionStorage.removeItem(storageKey);
 }
 
-/// Removes the changes to the account that were not saved.
-function forgetEdits() {
-  for (const key of Object.keys(sessionStorage)) if (key.startsWith(`${storagePrefix}edit:`)) sessionStorage.removeItem(key);
-}
-
-/// Removes all kept answers, except those whose key begins with the prefix.
-function forgetSignups(exceptPrefix) {
+/// Removes the kept answers whose key begins with the prefix, except those whose key begins with the other one.
+function forgetKept(prefix, exceptPrefix) {
   for (const key of Object.keys(sessionStorage)) {
-    if (key.startsWith(storagePrefix) && !(exceptPrefix && key.startsWith(exceptPrefix))) sessionStorage.removeItem(key);
+    if (key.startsWith(prefix) && !(exceptPrefix && key.startsWith(exceptPrefix))) sessionStorage.removeItem(key);
   }
 }

@@ -28,7 +28,7 @@ function focusHeading() {
 
 function startStep() {
   // An earlier sign-up in this tab may belong to another person.
-  forgetSignups(storageKey.slice(0, storageKey.lastIndexOf(":") + 1));
+  forgetKept(storagePrefix, storageKey.slice(0, storageKey.lastIndexOf(":") + 1));
   restoreAnswers();
   if (!hasDraft) forgetAnswers();
   for (const field of fields) {
@@ -121,8 +121,9 @@ all("[name=identifier]").forEach(rememberIdentifier);
 one("[data-back]")?.addEventListener("click", () => sessionStorage.setItem(backKey, "yes"));
 startCancel();
 if (form) startStep();
-else if (one("[data-page=start], [data-page=done]")) forgetSignups();
-if (one("[data-page=account]")) forgetEdits();
+else if (one("[data-page=start], [data-page=done]")) forgetKept(storagePrefix);
+// Changes to the account that were not saved.
+if (one("[data-page=account]")) forgetKept(`${storagePrefix}edit:`);
 for (const other of all("form")) if (other !== form) other.addEventListener("submit", submitOnce);
 all("[data-link]").forEach(sendLinkCode);
 all("[data-fragment]").forEach(startFragmentForm);

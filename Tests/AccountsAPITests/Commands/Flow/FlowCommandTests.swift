@@ -34,18 +34,21 @@ struct FlowCommandTests {
         }
     }
 
-    @Test func `flow show --yaml prints the flow file, the built-in one or that of FLOW_FILE`() async throws {
+    @Test func `flow show --yaml prints the file of the built-in flow, with the languages of TEXTS_FILE`() async throws
+    {
         let builtIn = try await CommandRun.of("flow", "show", "--yaml")
-        #expect(builtIn.status == 0 && builtIn.output == Flow.standardYAML)
+        #expect(builtIn.status == 0 && builtIn.output == Flow.standardYAML())
         try await withFile(builtIn.output) { file in
             let check = try await CommandRun.of("flow", "check", file)
             #expect(check.status == 0)
         }
-        try await withFile(Self.validFlow) { file in
-            let own = try await CommandRun.of("flow", "show", "--yaml", "--flow-file", file)
-            #expect(own.status == 0 && own.output == Self.validFlow)
+        let settings = ["TEXTS_FILE": "examples/texts/ja.yaml", "FLOW_FILE": "nowhere"]
+        let japanese = try await CommandRun.of(["flow", "show", "--yaml"], settings: settings)
+        #expect(japanese.status == 0 && japanese.output.contains("\nlanguages: [en, ko, ja]\n"))
+        for other in [["--json"], ["--language", "ko"], ["--flow-file", "signup.yaml"]] {
+            let refused = try await CommandRun.of(["flow", "show", "--yaml"] + other, settings: [:])
+            #expect(refused.status == 2)
         }
-        #expect(try await CommandRun.of("flow", "show", "--yaml", "--json").status == 2)
     }
 
     @Test func `flow check reports an invalid file with its path, line and reason`() async throws {
