@@ -86,7 +86,7 @@ def test_an_app_without_a_secret_listens_on_any_port(relying_party, visitor):
     url, state = phone.request()
     # Any program on the device could send this request, so the service asks the person.
     page = visitor.open(url).text
-    assert "Continue to Phone" in page
+    assert "then continue to Phone." in page
     chosen = html.unescape(re.search(r'class="button main" href="([^"]+)"', page)[1])
     tokens = phone.redeem(visitor.redirect(requests.compat.urljoin(url, chosen)), state)
     assert phone.claims(tokens)["preferred_username"] == visitor.username

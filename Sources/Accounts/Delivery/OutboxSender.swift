@@ -222,6 +222,10 @@ package struct OutboxSender: Sendable {
     /// The assignments that erase the content, the recipient and the network of a mail that is delivered or dead.
     private static let erased: SQL = "sealed = NULL, network = NULL, recipient = NULL, sending_until = NULL"
 
+    /// The URL at which the owner of the address gets into the account: the recovery or, if that is of no help, the page
+    /// of the account.
+    private var accountLink: String { publicURL + (recoversSignIn ? FlowPurpose.recovery.path : "/account") }
+
     private func text(_ mail: ClaimedMail, _ content: Outbox.Content) -> MailText? {
         let messages = content.language.messages
         if let code = CodeMail(rawValue: mail.template) { return text(code, content, after: mail.age) }
@@ -247,13 +251,18 @@ package struct OutboxSender: Sendable {
         case FlowPurpose.emailChange.templateWithoutCode:
             messages.addressInUse(serviceName: serviceName, link: "\(publicURL)/sign-in")
         case "account-created":
-            messages.accountCreated(serviceName: serviceName, address: content.to, contact: contact)
+            messages.accountCreated(
+                serviceName: serviceName,
+                address: content.to,
+                link: accountLink,
+                contact: contact
+            )
         default:
             AccountNotice(rawValue: mail.template).map {
                 messages.accountChanged(
                     $0,
                     serviceName: serviceName,
-                    link: publicURL + (recoversSignIn ? FlowPurpose.recovery.path : "/account"),
+                    link: accountLink,
                     hasPassword: recoversSignIn,
                     contact: contact
                 )

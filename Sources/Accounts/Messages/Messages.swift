@@ -246,8 +246,13 @@ extension Messages {
     }
 
     /// The mail that welcomes the owner of a new account. It shows `address` unmasked.
-    package func accountCreated(serviceName: String, address: String, contact: String? = nil) -> MailText {
-        mail("account-created", ["address": address, "service": serviceName], contact)
+    package func accountCreated(
+        serviceName: String,
+        address: String,
+        link: String,
+        contact: String? = nil
+    ) -> MailText {
+        mail("account-created", ["address": address, "link": link, "service": serviceName], contact)
     }
 
     private func mail(

@@ -88,7 +88,7 @@ struct TextRule: Sendable {
             "mails.handoff.subject": named, "mails.handoff.text": text(["link", "code"], ["time"]),
             "mails.already-registered.subject": named, "mails.already-registered.text": text(["link"]),
             "mails.address-in-use.subject": named, "mails.address-in-use.text": text(["link"]),
-            "mails.account-created.subject": named, "mails.account-created.text": text(["address"]),
+            "mails.account-created.subject": named, "mails.account-created.text": text(["address"], ["link"]),
             "mails.address-left.subject": named, "mails.address-left.text": text(["link", "code"], ["time"]),
             "mails.address-left.without-password": text(["link", "code"], ["time"]),
         ]

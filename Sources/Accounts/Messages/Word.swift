@@ -4,7 +4,7 @@ package enum Word: Int, CaseIterable, Sendable {
     // Between steps.
     case begin, next, back, cancel, skip, change, keep, optional, language, steps
     // Fields. In `readText`, `{what}` is the label of a consent.
-    case showPassword, hidePassword, confirmed, isSet, accepted, notAccepted, nothing, required, fillIn,
+    case showPassword, hidePassword, confirmed, isSet, accepted, chosen, notAccepted, nothing, required, fillIn,
         readText, choose
     // Pictures.
     case yourPicture, dropPicture, removePicture, badPicture, cropTitle, cropText, zoom, usePicture

@@ -151,9 +151,10 @@ extension Pages {
             assets: assets
         )
         guard case .array(let described) = shown["fields"] else { preconditionFailure("a step has fields") }
+        let hasOnlyConsents = step.fields.allSatisfy { $0.kind.accountPart == .consents }
         return Page(
             template: .edit,
-            title: step.titles[language] ?? "",
+            title: (hasOnlyConsents ? language.messages.text(.consents) : step.titles[language]) ?? "",
             status: problem?.slug.status ?? .ok,
             headers: problem?.headers ?? [:],
             notice: problem?.notice(in: language) ?? notice.map(language.messages.text),

@@ -247,11 +247,13 @@ extension Pages {
     }
 
     private func consent(_ consent: GivenConsent, in language: Language) -> JSON {
-        let label = signups.flow.field(named: FieldName(consent.field))?.shortLabel(in: language) ?? consent.field
+        let field = signups.flow.field(named: FieldName(consent.field))
+        let kind = field?.kind as? ConsentField
+        let word = kind?.word(isAccepted: consent.isAccepted) ?? (consent.isAccepted ? .accepted : .notAccepted)
         let at = consent.givenAt.timestamp
         return [
-            "label": .string(label),
-            "text": .string(language.messages.text(consent.isAccepted ? .accepted : .notAccepted)),
+            "label": .string(field?.shortLabel(in: language) ?? consent.field),
+            "text": .string(language.messages.text(word)),
             "version": .string(consent.version), "at": .string(at), "day": .string(language.day(of: at)),
         ]
     }

@@ -156,7 +156,7 @@ struct SignInPagesTests {
             for _ in 1...10 { _ = try await kim.post("/sign-in", Self.wrong) }
             let asked = try await kim.post("/sign-in", Self.right)
             #expect(asked.status == 401 && asked.has("action=\"/sign-in/mail\"") && asked.has("value=\"kim\""))
-            #expect(asked.has("There were too many failed attempts to sign in.") && !asked.has("We need to check"))
+            #expect(asked.has("There were too many failed sign-in attempts.") && !asked.has("We need to check"))
             let entering = try await kim.post("/sign-in/mail", "identifier=kim")
             #expect(entering.path == "/sign-in/code" && entering.has("<a href=\"/sign-in/mail\">Get a new code</a>"))
             let early = try await kim.post("/sign-in/mail", "identifier=kim")

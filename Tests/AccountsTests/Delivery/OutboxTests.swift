@@ -55,6 +55,7 @@ struct OutboxTests {
                 Language.korean.messages.accountCreated(
                     serviceName: "Acme",
                     address: "kim@example.com",
+                    link: "http://localhost:8080/recovery",
                     contact: "https://acme.example/help"
                 ),
                 Language.korean.messages.alreadyRegistered(serviceName: "Acme", link: "http://localhost:8080/sign-in"),
@@ -147,7 +148,7 @@ struct OutboxTests {
             #expect(try await service.sender.deliverNext())
             #expect(
                 service.mailbox.mails.last?.subject
-                    == Language.english.messages.accountCreated(serviceName: "Acme", address: "").subject
+                    == Language.english.messages.accountCreated(serviceName: "Acme", address: "", link: "").subject
             )
             #expect(
                 try session.number(of: "outbox WHERE state = 'delivered' AND attempts = 11 AND last_error IS NULL") == 1

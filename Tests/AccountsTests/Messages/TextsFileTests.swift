@@ -54,7 +54,12 @@ struct TextsFileTests {
         var mails = [
             messages.handoff("https://a.example/", code: "AAAA", minutes: 1, serviceName: "Acme"),
             messages.alreadyRegistered(serviceName: "Acme", link: "https://a.example/"),
-            messages.accountCreated(serviceName: "Acme", address: "kim@a.example", contact: "https://a.example/help"),
+            messages.accountCreated(
+                serviceName: "Acme",
+                address: "kim@a.example",
+                link: "https://a.example/recovery",
+                contact: "https://a.example/help"
+            ),
             messages.addressLeft(serviceName: "Acme", days: 7, link: "https://a.example/", code: "abc"),
         ]
         for mail in CodeMail.allCases {
@@ -212,7 +217,14 @@ struct TextsFileTests {
         let languages = try TextsFile(contentsOf: Self.path("examples/texts/ja.yaml")).languages
         let messages = try #require(languages[tag]).messages
         for contact in [nil, "https://a.example/help"] {
-            var mails = [messages.accountCreated(serviceName: "Acme", address: "kim@a.example", contact: contact)]
+            var mails = [
+                messages.accountCreated(
+                    serviceName: "Acme",
+                    address: "kim@a.example",
+                    link: "https://a.example/recovery",
+                    contact: contact
+                )
+            ]
             for notice in AccountNotice.allCases where notice.namesContact {
                 for hasPassword in [true, false] {
                     mails.append(

@@ -140,6 +140,7 @@ struct CommitTests {
             let text = Language.english.messages.accountCreated(
                 serviceName: "Acme",
                 address: "kim@example.com",
+                link: "http://localhost:8080/recovery",
                 contact: "https://acme.example/help"
             )
             #expect(mails.last?.subject == text.subject)

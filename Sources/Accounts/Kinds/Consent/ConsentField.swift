@@ -110,8 +110,11 @@ package struct ConsentField: FieldKind {
     }
 
     package func reviewText(_ shown: JSON, in language: Language) -> String {
-        language.messages.text(shown["accepted"] == true ? .accepted : .notAccepted)
+        language.messages.text(word(isAccepted: shown["accepted"] == true))
     }
+
+    /// What a page says about the answer.
+    package func word(isAccepted: Bool) -> Word { !isAccepted ? .notAccepted : isRequired ? .accepted : .chosen }
 
     package var missingText: Word { .notAccepted }
     package var accountPart: AccountPart { .consents }
