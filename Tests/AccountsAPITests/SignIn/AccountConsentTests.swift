@@ -159,7 +159,9 @@ struct AccountConsentTests {
             #expect(account.has("Terms and preferences") && account.has("Agreed · version 2026-11"))
             #expect(account.has("href=\"/account/terms\""))
             let form = try await kim.open("/account/terms")
-            #expect(!form.has("name=\"marketing\" type=\"checkbox\" checked") && form.has(">Terms and preferences</h1>"))
+            #expect(
+                !form.has("name=\"marketing\" type=\"checkbox\" checked") && form.has(">Terms and preferences</h1>")
+            )
             let refused = try await kim.post("/account/terms", "marketing=on")
             #expect(refused.status == 422 && refused.has("name=\"marketing\" type=\"checkbox\" checked"))
             let saved = try await kim.post("/account/terms", "terms=on&marketing=on")
