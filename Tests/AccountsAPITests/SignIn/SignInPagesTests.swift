@@ -192,7 +192,7 @@ struct SignInPagesTests {
             var page = try await kim.open("/sign-in/code")
             for _ in 1...5 { page = try await kim.post("/sign-in/code", "code=\(wrong)") }
             #expect(page.status == 422 && page.has("role=\"alert\" hidden"))
-            #expect(page.has("open the link in the latest email with a code") && !page.has("name=\"code\""))
+            #expect(page.has("open the link in the latest email we sent you") && !page.has("name=\"code\""))
             #expect(page.has("<a class=\"button main\" href=\"/sign-in/mail\">Get a new code</a>"))
         }
     }
