@@ -36,7 +36,8 @@ package enum Word: Int, CaseIterable, Sendable {
         undoText, undoDoneTitle, undoDoneText, undoOver, address
     // These replace `undoText`, `undoDoneText` and `undoOver` if people cannot sign in with a password.
     case undoTextWithoutPassword, undoDoneTextWithoutPassword, undoOverWithoutPassword
-    case recoverGiveUp, recoverGiveUpText, recoverGiveUpNow, otherGiveUp, otherGiveUpText, otherGiveUpNow, otherOverdue,
+    case recoverGiveUp, recoverGiveUpText, recoverGiveUpNow, recoverGaveUp, otherGiveUp, otherGiveUpText,
+        otherGiveUpNow, otherOverdue,
         otherGaveUp, otherMissing, otherSuperseded, otherElsewhere,
         otherReplaces
     // The account. `{what}` is the title of the step that is changed.

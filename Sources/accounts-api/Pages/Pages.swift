@@ -504,7 +504,7 @@ extension Word {
         case .giveUpNow: purpose == .recovery ? .recoverGiveUpNow : .otherGiveUpNow
         case .codeSentTo: purpose == .recovery ? .codeSentIfKnown : self
         case .overdue: .otherOverdue
-        case .gaveUp: .otherGaveUp
+        case .gaveUp: purpose == .recovery ? .recoverGaveUp : .otherGaveUp
         case .noSignup: .otherMissing
         case .committedElsewhere, .accountErased: .otherSuperseded
         case .goneElsewhere: .otherElsewhere

@@ -55,7 +55,7 @@ struct BrandPageTests {
             #expect(factor.path == "/sign-in/second-factor")
             let recoveryCode = try await kim.open("/sign-in/recovery-code")
             for page in [factor, recoveryCode] {
-                #expect(page.has("no recovery code? Contact ") == hasLink && page.has(". \(link)") == hasLink)
+                #expect(page.has("have a recovery code? Contact ") == hasLink && page.has(". \(link)") == hasLink)
             }
             let token = AddressToken(for: ID()).text
             let over = try await PageVisitor(site).post("/email-change/undo", "token=\(token)")

@@ -166,7 +166,7 @@ struct CodePageTests {
             let wrong = code == "000000" ? "000001" : "000000"
             try DatabaseSession().letPass("2 minutes")
             let page = try await kim.post("/signup/code/resend")
-            #expect(page.status == 429 && page.has("its link sends you a new one") && page.has("name=\"code\""))
+            #expect(page.status == 429 && page.has("use its link to get a new one") && page.has("name=\"code\""))
             #expect(!page.has("action=\"/signup/code/resend\"") && !page.has(">Next</button>"), "only the link helps")
             for _ in 1...5 { _ = try await kim.post("/signup/code", "code=\(wrong)") }
             let usedUp = try await kim.post("/signup/code/resend")
