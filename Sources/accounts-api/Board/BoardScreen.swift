@@ -386,7 +386,7 @@ extension DraftSummary {
     /// The age of the draft, the time left, and the number of wrong codes if there were any.
     fileprivate var ages: String {
         let age = span(from: createdAt, to: now)
-        let left = span(from: now, to: expiresAt)
+        let left = timeLeft(from: now, to: expiresAt)
         return "\(age) · \(left)" + (failures > 0 ? " · \(failures)✗" : "")
     }
 }

@@ -189,14 +189,19 @@ extension Refused {
     }
 }
 
-/// Returns a text such as "5 min ago" or "in 5 min", in the units of ``span(of:)``. A future time is rounded to the
-/// nearest unit, so a 24-hour lifetime still reads "in 24 h" a few seconds after its start.
+/// Returns a text such as "5 min ago" or "in 5 min", in the units of ``span(of:)``. A future time is rounded as in
+/// ``timeLeft(from:to:)``.
 func relative(_ date: Date, to now: Date) -> String {
-    let seconds = Int(date.timeIntervalSince(now).rounded())
-    let isAhead = seconds > 0
+    let isAhead = date.timeIntervalSince(now).rounded() > 0
+    return isAhead ? "in \(timeLeft(from: now, to: date))" : "\(span(from: date, to: now)) ago"
+}
+
+/// Returns the time from now to a future date, such as "5 min", in the units of ``span(of:)``. It is rounded to the
+/// nearest unit, so that a lifetime of 24 hours still reads "24 h" a few seconds after its start.
+func timeLeft(from now: Date, to end: Date) -> String {
+    let seconds = max(0, Int(end.timeIntervalSince(now).rounded()))
     let unit = seconds < 3570 ? 60 : seconds < 171_000 ? 3600 : 86_400
-    let text = span(of: isAhead && seconds >= 60 ? (seconds + unit / 2) / unit * unit : abs(seconds))
-    return isAhead ? "in \(text)" : "\(text) ago"
+    return span(of: seconds < 60 ? seconds : (seconds + unit / 2) / unit * unit)
 }
 
 /// Returns the time between two dates, such as "5 min", in the units of ``span(of:)``.
