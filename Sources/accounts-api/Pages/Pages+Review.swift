@@ -8,6 +8,11 @@ extension Pages {
     func review(_ shown: JSON, of draft: Draft?, after problem: Problem? = nil, in language: Language) -> Page {
         let missing: [JSON] = if case .array(let names) = shown["missing"] { names } else { [] }
         let states: [JSON] = if case .array(let states) = shown["steps"] { states } else { [] }
+        let isMissing = { (field: Field) in missing.contains(.string(field.name.rawValue)) }
+        // A value that the rules no longer accept is missing, too, but the page shows it.
+        let isToFillIn = { (field: Field) in
+            isMissing(field) && (shown["values"]?[field.name.rawValue] ?? .null) == .null
+        }
         let isRecovery = signups.flow.purpose == .recovery
         // A confirmed code is a mark beside the address that it proves. It has no row, and a step with only such a code
         // is left out: the person changes the address in another step, and then gets a new code.
@@ -24,18 +29,15 @@ extension Pages {
             let fields = listed.map { field -> JSON in
                 let value = shown["values"]?[field.name.rawValue]
                 let hasPicture = field.kind.takesFile && value != nil
-                let isMissing = missing.contains(.string(field.name.rawValue))
-                // A value that the rules refuse since is missing, too, but the page shows it.
-                let isEmpty = value == nil || value == .null
                 return [
                     "label": .string(
                         field.kind.reviewLabel.map(language.messages.text) ?? field.shortLabel(in: language) ?? ""
                     ),
                     "text": .string(
-                        isMissing && isEmpty ? language.messages.text(.required) : text(of: value, in: field, language)
+                        isToFillIn(field) ? language.messages.text(.required) : text(of: value, in: field, language)
                     ),
                     "picture": hasPicture ? .string("\(step.href)/\(field.name)") : .null,
-                    "is_missing": .bool(isMissing), "is_empty": .bool(isEmpty),
+                    "is_missing": .bool(isMissing(field)),
                     "is_confirmed": .bool(proved.contains(field.name)),
                 ]
             }
@@ -47,7 +49,7 @@ extension Pages {
                 "title": .string(title), "change": .string(language.messages.change(of: title)),
                 "href": .string("\(step.href)?\(PageRequest.reviewMark)"), "fields": .array(fields),
                 "is_open": .bool(summary["state"] != "locked" && !isConfirmed),
-                "is_missing": .bool(fields.contains { $0["is_missing"] == true && $0["is_empty"] == true }),
+                "is_missing": .bool(listed.contains(where: isToFillIn)),
             ]
         }
         var page = Page(

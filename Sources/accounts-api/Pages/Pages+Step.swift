@@ -97,8 +97,8 @@ extension Pages {
         if step.fields.contains(where: { $0.kind.topic == .secondFactor }) {
             members.append(.init("contact", contact(in: language)))
         }
-        // If the code has expired or takes no more guesses, the person needs another code. If the draft gets no further code, the
-        // person needs another draft.
+        // If the code has expired or takes no more guesses, the person needs another code. If the draft gets no further
+        // code, the person needs another draft.
         let isOver = step.fields.contains { form.isOver($0) }
         let needsLink = hasOnlyGuesses && problem?.needsTicket == true
         let needsCode = hasOnlyGuesses && !isOver && !needsLink && fields.contains { $0["is_used_up"] == true }
@@ -236,8 +236,9 @@ private struct StepForm {
         return errors(of: field.name).contains { $0["params"]?["final"] == true }
     }
 
-    /// The message about a code that has expired or takes no more guesses; nil if the person can enter the code. The draft was read before the
-    /// refused guess and does not count it, so the refusal may be the first to say that no guess is left.
+    /// The message about a code that has expired or takes no more guesses; nil if the person can enter the code. The
+    /// draft was read before the refused guess and does not count it, so the refusal may be the first to say that no
+    /// guess is left.
     private func exhaustion(of field: Field) -> String? {
         let message = { (code: Refusal.Code, params: [String: JSON]) in
             Refusal(field.name, code, params).message(in: language, of: context.flow)

@@ -248,12 +248,12 @@ extension Pages {
 
     private func consent(_ consent: GivenConsent, in language: Language) -> JSON {
         let field = signups.flow.field(named: FieldName(consent.field))
-        let kind = field?.kind as? ConsentField
-        let word = kind?.word(isAccepted: consent.isAccepted) ?? (consent.isAccepted ? .accepted : .notAccepted)
+        let kind = field?.kind.accountPart == .consents ? field?.kind : nil
+        let text = kind?.reviewText(["accepted": .bool(consent.isAccepted)], in: language)
         let at = consent.givenAt.timestamp
         return [
             "label": .string(field?.shortLabel(in: language) ?? consent.field),
-            "text": .string(language.messages.text(word)),
+            "text": .string(text ?? language.messages.text(consent.isAccepted ? .accepted : .notAccepted)),
             "version": .string(consent.version), "at": .string(at), "day": .string(language.day(of: at)),
         ]
     }

@@ -176,6 +176,10 @@ struct FlowDocumentTests {
             let draft = try await kim.send(.get, "/signup")
             #expect(draft.states == ["invalid"] && draft.missing == ["tea", "cups"])
             #expect(draft.json["values"] == ["tea": "green", "cups": 5])
+            let cookie: HTTPFields = [.cookie: "signup=\(kim.tokenText ?? "")", .accept: "text/html"]
+            let review = try await site.send(.get, "/signup/review", cookie).body
+            #expect(review.contains("<div class=\"missing\"><dt>Cups</dt><dd>5</dd></div>"))
+            #expect(!review.contains("Required") && !review.contains(">Fill in<"))
             #expect(try await kim.put("one", ["tea": "black", "cups": 3]).json["state"] == "ready")
         }
     }

@@ -110,11 +110,9 @@ package struct ConsentField: FieldKind {
     }
 
     package func reviewText(_ shown: JSON, in language: Language) -> String {
-        language.messages.text(word(isAccepted: shown["accepted"] == true))
+        let isAccepted = shown["accepted"] == true
+        return language.messages.text(!isAccepted ? .notAccepted : isRequired ? .accepted : .chosen)
     }
-
-    /// What a page says about the answer.
-    package func word(isAccepted: Bool) -> Word { !isAccepted ? .notAccepted : isRequired ? .accepted : .chosen }
 
     package var missingText: Word { .notAccepted }
     package var accountPart: AccountPart { .consents }

@@ -18,8 +18,8 @@ extension FlowCommands {
         @Option(help: "The language of the texts; the default is the first language of the flow.")
         var language: String?
         @Flag(help: "Prints JSON.") var json = false
-        @Flag(help: "Prints the file of the built-in flow, a beginning for your own. Ignores FLOW_FILE.") var yaml =
-            false
+        @Flag(help: "Prints the file of the built-in flow, a beginning for your own. Ignores FLOW_FILE.")
+        var yaml = false
 
         func validate() throws {
             if yaml, json || flowFile != nil || language != nil { throw ValidationError("pass --yaml alone") }
