@@ -131,4 +131,33 @@ struct CommandKeyTests: OperatorCommandSuite {
             }
         }
     }
+
+    // MARK: - Pseudonyms
+
+    @Test func `an address is found in the log by its pseudonyms`() async throws {
+        let (address, today) = (try #require(IPAddress("2001:db8::1")), Date())
+        let run = try await CommandRun.of(
+            "keys",
+            "pseudonym",
+            "2001:db8::1",
+            "--day",
+            today.formatted(.iso8601.year().month().day()),
+            "--json",
+            settings: ["ACCOUNTS_KEYS": TestSignups.keys]
+        )
+        #expect(run.status == 0, "\(run.errorOutput)")
+        let (keys, json) = (try KeyRing(TestSignups.keys), try run.json)
+        #expect(json["network"]?.string == keys.pseudonym(of: Network(address), at: today))
+        #expect(json["site"]?.string == keys.pseudonym(of: Network(address).site, at: today))
+        #expect(json["site"] != json["network"])
+    }
+
+    @Test(arguments: [["192.0.2"], ["192.0.2.1", "--day", "yesterday"], ["192.0.2.1", "--day", "2026-02-30"]])
+    func `an address or a day that does not exist is a usage error`(arguments: [String]) async throws {
+        let run = try await CommandRun.of(
+            ["keys", "pseudonym"] + arguments,
+            settings: ["ACCOUNTS_KEYS": TestSignups.keys]
+        )
+        #expect(run.status == 2 && run.output.isEmpty)
+    }
 }

@@ -4,7 +4,10 @@ import ArgumentParser
 struct KeyCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",
-        abstract: "Re-encrypts stored data with the first key of ACCOUNTS_KEYS, and replaces signing keys.",
-        subcommands: [Rotate.self, Signing.self]
+        abstract: """
+            Re-encrypts stored data with the first key of ACCOUNTS_KEYS, replaces signing keys, and finds an address in \
+            the log.
+            """,
+        subcommands: [Rotate.self, Signing.self, Pseudonym.self]
     )
 }
