@@ -30,7 +30,7 @@ package struct Language: Hashable, Sendable {
     package static func negotiated(_ acceptLanguage: String?, among languages: [Language]) -> Language {
         let fallback = languages[0]
         guard let field = acceptLanguage, field.utf8.count <= 8192 else { return fallback }
-        let ranges = field.split(separator: ",", maxSplits: 32).prefix(32).compactMap { Range($0, among: languages) }
+        let ranges = field.headerParts(separatedBy: ",").prefix(32).compactMap { Range($0, among: languages) }
         let ranks = languages.compactMap { language in
             language.rank(among: ranges, fallback: fallback).map { (language, $0) }
         }
@@ -121,11 +121,22 @@ extension [Language] {
     }
 }
 
+extension StringProtocol {
+    /// Returns the parts of a header field without the spaces and tabs around them, and without empty parts.
+    ///
+    /// Splits bytes: a `Character` may be a separator together with the character before it, such as U+0600, so a
+    /// client could hide a separator.
+    package func headerParts(separatedBy separator: Unicode.Scalar) -> [Substring] {
+        Substring(self).utf8.split(separator: UInt8(ascii: separator)).map { Substring($0).trimmingWhitespace() }
+            .filter { !$0.isEmpty }
+    }
+}
+
 extension Substring {
     /// The text without the spaces and tabs around it (RFC 9110 §5.6.3).
     package func trimmingWhitespace() -> Substring {
-        let isWhitespace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
-        guard let last = lastIndex(where: { !isWhitespace($0) }) else { return "" }
-        return self[...last].drop(while: isWhitespace)
+        let isWhitespace: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        guard let last = utf8.lastIndex(where: { !isWhitespace($0) }) else { return "" }
+        return Substring(utf8[...last].drop(while: isWhitespace))
     }
 }

@@ -76,7 +76,9 @@ struct ForwardAuthRoutes: Sendable {
         )
     }
 
-    private func isOwn(_ cookie: String) -> Bool { ownCookies.contains(String(cookie.prefix { $0 != "=" })) }
+    private func isOwn(_ cookie: Substring) -> Bool {
+        ownCookies.contains(String(Substring(cookie.utf8.prefix { $0 != UInt8(ascii: "=") })))
+    }
 
     private func claims(_ session: AccountSession, _ asked: ForwardedRequest) -> [JSON.Member] {
         [

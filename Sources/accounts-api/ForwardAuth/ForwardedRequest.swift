@@ -13,7 +13,7 @@ struct ForwardedRequest {
     /// Whether the browser loads a whole page, and not a part of one. Only then can a redirect show another page.
     let isNavigation: Bool
     /// The cookies of the request, each as `name=value`.
-    let cookies: [String]
+    let cookies: [Substring]
 
     /// Reads `X-Original-URL` and `X-Original-Method` of nginx, or `X-Forwarded-Host`, `X-Forwarded-Uri` and
     /// `X-Forwarded-Method` of other proxies. Returns nil if both `X-Original-URL` and `X-Forwarded-Host` are missing,
@@ -22,10 +22,10 @@ struct ForwardedRequest {
         let method: String?
         if let url = headers[.originalURL] {
             guard let scheme = ["https://", "http://"].first(where: { url.hasPrefix($0) }) else { return nil }
-            let rest = url.dropFirst(scheme.count)
-            let host = rest.prefix { !"/?#".contains($0) }
-            self.host = host.lowercased()
-            target = String(rest.dropFirst(host.count))
+            let rest = url.utf8.dropFirst(scheme.utf8.count)
+            let host = rest.prefix { !"/?#".utf8.contains($0) }
+            self.host = Substring(host).lowercased()
+            target = String(Substring(rest[host.endIndex...]))
             method = headers[.originalMethod]
             isFromNginx = true
         } else if let host = headers[.forwardedHost] {
@@ -55,8 +55,8 @@ struct ForwardedRequest {
         method == "GET" && headers[.secFetchMode] == "navigate"
     }
 
-    private static func cookies(in headers: HTTPFields) -> [String] {
-        headers[values: .cookie].flatMap { $0.split(separator: ";") }.map { String($0.trimmingWhitespace()) }
+    private static func cookies(in headers: HTTPFields) -> [Substring] {
+        headers[values: .cookie].flatMap { $0.headerParts(separatedBy: ";") }
     }
 }
 

@@ -6,7 +6,7 @@ enum BodyType: String, CaseIterable {
     case form = "application/x-www-form-urlencoded"
 
     init?(_ contentType: String?) {
-        guard let parts = contentType?.split(separator: ";").map({ $0.trimmingWhitespace().lowercased() }),
+        guard let parts = contentType?.headerParts(separatedBy: ";").map({ $0.lowercased() }),
             let first = parts.first,
             parts.dropFirst().allSatisfy({ ["charset=utf-8", "charset=\"utf-8\""].contains($0) })
         else { return nil }

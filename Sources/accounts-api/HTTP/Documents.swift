@@ -27,7 +27,7 @@ struct Document: Sendable {
 
     /// The document with its entity tag, or 304 if the client has it already (RFC 9110 §13.1.2).
     func response(to request: Request) -> Response {
-        let cachedTags = request.headers[.ifNoneMatch]?.split(separator: ",").map { $0.trimmingWhitespace() } ?? []
+        let cachedTags = request.headers[.ifNoneMatch]?.headerParts(separatedBy: ",") ?? []
         let isCached = cachedTags.contains { $0 == "*" || $0.trimmingPrefix("W/") == tag }
         return isCached
             ? Response(status: .notModified, headers: [.eTag: tag])

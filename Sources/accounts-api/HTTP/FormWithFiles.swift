@@ -18,7 +18,7 @@ struct FormWithFiles: Sendable {
     /// printable ASCII, or if the step has no image field.
     init?(_ contentType: String?, to step: Step) {
         guard !step.images.isEmpty,
-            let parts = contentType?.split(separator: ";").map({ $0.trimmingWhitespace() }),
+            let parts = contentType?.headerParts(separatedBy: ";"),
             parts.first?.lowercased() == Self.type,
             let parameter = parts.first(where: { $0.lowercased().hasPrefix("boundary=") })
         else { return nil }

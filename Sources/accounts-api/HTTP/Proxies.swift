@@ -18,9 +18,9 @@ struct Proxies: Sendable {
     /// The address of the client, as ``clientNetwork(_:_:)`` says; nil if the peer has none.
     func client(_ peer: IPAddress?, _ headers: HTTPFields) -> IPAddress? {
         guard var client = peer else { return nil }
-        var forwarded = headers[values: .forwardedFor].flatMap { $0.split(separator: ",") }
+        var forwarded = headers[values: .forwardedFor].flatMap { $0.headerParts(separatedBy: ",") }
         while isTrusted(client), let last = forwarded.popLast() {
-            guard let address = Self.address(in: last.trimmingWhitespace()) else { break }
+            guard let address = Self.address(in: last) else { break }
             client = address
         }
         return client

@@ -10,7 +10,7 @@ extension Request {
     func expectedRevision(of draft: Draft) throws -> Int? {
         guard let field = headers[.ifMatch] else { return nil }
         if field == "*" { return nil }
-        let tags = field.split(separator: ",").map { $0.trimmingWhitespace() }
+        let tags = field.headerParts(separatedBy: ",")
         let isTag: (Substring) -> Bool = { $0.count >= 2 && $0.hasPrefix("\"") && $0.hasSuffix("\"") }
         guard !tags.isEmpty, tags.allSatisfy({ isTag($0.trimmingPrefix("W/")) }) else {
             throw Problem(.malformedRequest, #"If-Match must be * or a list of entity tags, such as "4"."#)

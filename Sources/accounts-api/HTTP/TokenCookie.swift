@@ -49,11 +49,9 @@ struct TokenCookie: Sendable {
     /// clients may send several.
     func values(in headers: HTTPFields) -> [String] {
         let start = "\(name)=".utf8
-        // Bytes, because `Character` is several times slower.
-        return headers[values: .cookie].flatMap { $0.utf8.split(separator: UInt8(ascii: ";")) }.compactMap { pair in
-            let pair = pair.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-            guard pair.starts(with: start) else { return nil }
-            return String(Substring(pair.dropFirst(start.count)).trimmingWhitespace())
+        return headers[values: .cookie].flatMap { $0.headerParts(separatedBy: ";") }.compactMap { pair in
+            guard pair.utf8.starts(with: start) else { return nil }
+            return String(Substring(pair.utf8.dropFirst(start.count)).trimmingWhitespace())
         }
     }
 

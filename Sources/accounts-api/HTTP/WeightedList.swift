@@ -6,8 +6,8 @@ struct WeightedList: Sendable {
     private let members: [(name: String, quality: Double)]
 
     init(_ field: String) {
-        members = field.split(separator: ",").map { part in
-            let pieces = part.split(separator: ";").map { $0.trimmingWhitespace().lowercased() }
+        members = field.headerParts(separatedBy: ",").map { part in
+            let pieces = part.headerParts(separatedBy: ";").map { $0.lowercased() }
             let quality = pieces.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) } ?? 1
             return (pieces.first ?? "", quality)
         }

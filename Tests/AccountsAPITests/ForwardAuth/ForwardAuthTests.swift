@@ -83,6 +83,8 @@ struct ForwardAuthTests {
             "session=1; device=2; __Host-sessions=3; __host-session=4"
         ),
         ("a=b=c; d; e=", "a=b=c; d; e="),
+        // U+0600 and the semicolon after it are one Character.
+        ("theme=dark\u{600}", "theme=dark\u{600}"),
     ])
     func `the application gets all cookies but those of the service`(sent: String, passedOn: String) async throws {
         try await Self.with { site in

@@ -111,8 +111,8 @@ struct BodyReader: RouterMiddleware {
     ///
     /// - Parameter types: the media types that the route accepts, for the field `Accept` of the answer.
     static func refuseContentCoding(in headers: HTTPFields, accept types: String) throws {
-        let codings = headers[.contentEncoding]?.split(separator: ",") ?? []
-        guard codings.allSatisfy({ ["", "identity"].contains($0.trimmingWhitespace().lowercased()) }) else {
+        let codings = headers[.contentEncoding]?.headerParts(separatedBy: ",") ?? []
+        guard codings.allSatisfy({ ["", "identity"].contains($0.lowercased()) }) else {
             throw Problem(
                 .unsupportedMediaType,
                 "The Content-Encoding is not supported. Send the body without one.",

@@ -38,7 +38,7 @@ struct OriginCheck: RouterMiddleware {
 
     /// Whether an HTML form can send a body of this type without script.
     private static func isForm(_ contentType: String?) -> Bool {
-        guard let type = contentType?.split(separator: ";").first?.trimmingWhitespace().lowercased() else {
+        guard let type = contentType?.headerParts(separatedBy: ";").first?.lowercased() else {
             return false
         }
         return ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"].contains(type)
