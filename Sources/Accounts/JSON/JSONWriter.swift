@@ -13,9 +13,9 @@ extension JSON {
     /// Appends the value as compact JSON (RFC 8259) in UTF-8: members in order, numbers in a form that is read back as
     /// exactly the same number.
     ///
-    /// Escapes the characters that JSON requires to be escaped, and three others: DEL, which is a control character and
-    /// must not appear in a log, and U+2028 and U+2029, which break a line in logs and in older JavaScript. JSON cannot
-    /// represent infinity and NaN, so a caller must not write them.
+    /// Escapes the characters that JSON requires to be escaped, and others: DEL and U+0080 to U+009F, which are control
+    /// characters and must not appear in a log or a terminal, and U+2028 and U+2029, which break a line in logs and in
+    /// older JavaScript. JSON cannot represent infinity and NaN, so a caller must not write them.
     package func write(into output: inout [UInt8]) {
         switch self {
         case .null:
@@ -75,7 +75,8 @@ extension JSON {
 
     /// True if no character that begins with the byte needs an escape.
     private static func isPlain(_ byte: UInt8) -> Bool {
-        byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") && byte != 0x7F && byte != 0xE2
+        byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") && byte != 0x7F && byte != 0xC2
+            && byte != 0xE2
     }
 
     /// The escape for the character that begins at `index`, and the character's length in bytes; nil if it needs no
@@ -91,6 +92,7 @@ extension JSON {
         case 0x0D: ("\\r", 1)
         case 0..<0x10: ("\\u000" + String(text[index], radix: 16), 1)
         case 0..<0x20, 0x7F: ("\\u00" + String(text[index], radix: 16), 1)
+        case 0xC2 where text[index + 1] < 0xA0: ("\\u00" + String(text[index + 1], radix: 16), 2)
         case 0xE2 where text[index + 1] == 0x80 && text[index + 2] == 0xA8: ("\\u2028", 3)
         case 0xE2 where text[index + 1] == 0x80 && text[index + 2] == 0xA9: ("\\u2029", 3)
         default: nil
