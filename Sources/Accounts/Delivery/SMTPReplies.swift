@@ -41,7 +41,8 @@ struct SMTPReplies {
         }
         let text = lines.joined(separator: " ").inOneLine.withoutAddresses(of: recipient)
         let all = [status, text].filter { !$0.isEmpty }.joined(separator: " ")
-        return all.isEmpty ? nil : all.count > 200 ? "\(all.prefix(199))…" : all
+        if all.isEmpty { return nil }
+        return all.unicodeScalars.count > 200 ? "\(String(all.unicodeScalars.prefix(199)))…" : all
     }
 }
 

@@ -48,6 +48,8 @@ struct SMTPRepliesTests {
         #expect(text("550 a\u{1B}[2J  b\tc\u{202E}d") == "a [2J b c d")
         let long = text("550-5.1.1 \(String(repeating: "word ", count: 100))", "550 5.1.1 end")
         #expect(long?.count == 200 && long?.hasPrefix("5.1.1 word word") == true && long?.hasSuffix("…") == true)
+        let marks = text("550 a\(String(repeating: "\u{301}", count: 300))")
+        #expect(marks?.unicodeScalars.count == 200)
         var replies = SMTPReplies()
         for _ in 1...1000 { replies.add(Array("550-\(String(repeating: "x", count: 2000))\r\n".utf8)) }
         replies.add([0x35, 0x35, 0x30, 0x20, 0xFF, 0x0D, 0x0A])
