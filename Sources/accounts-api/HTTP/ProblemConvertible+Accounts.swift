@@ -348,8 +348,9 @@ extension Problem {
 extension Refusal {
     /// One entry of `errors`: the field, the reason, and the message for the person.
     func json(in language: Language, of flow: Flow?) -> JSON {
-        // RFC 6901: a pointer escapes ~ and /.
-        let pointer = "#/" + field.rawValue.replacing("~", with: "~0").replacing("/", with: "~1")
+        // RFC 6901: a pointer escapes ~ and /. In a Character, one of them may stand together with a mark.
+        let escaped = field.rawValue.unicodeScalars.map { $0 == "~" ? "~0" : $0 == "/" ? "~1" : String($0) }
+        let pointer = "#/" + escaped.joined()
         return [
             "pointer": .string(pointer), "field": .string(field.rawValue), "code": .string(code.rawValue),
             "params": .object(params.sorted { $0.key < $1.key }.map { .init($0.key, $0.value) }),
