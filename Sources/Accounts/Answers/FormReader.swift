@@ -1,7 +1,7 @@
 extension Answers {
     /// Reads the body of a form (`application/x-www-form-urlencoded`, WHATWG URL Standard §5.1) as strictly as
     /// ``JSON/read(_:)`` reads JSON. Throws if a pair has no `=` (unless `allowsBareNames`), an escape is malformed, a
-    /// text is not UTF-8 or contains NUL, a control character is not escaped, a name that is not repeatable is
+    /// text is not UTF-8, contains NUL or has too many combining marks in a row, a control character is not escaped, a name that is not repeatable is
     /// repeated, or there are more than `maximumPairs` pairs. Invalid input is never repaired.
     ///
     /// - Parameters:
@@ -108,7 +108,9 @@ private struct FormReader {
     }
 
     func text(_ range: Range<Int>) throws(MalformedBody) -> String {
-        try decoded(range).withBytes { String(decoding: $0, as: UTF8.self) }
+        try decoded(range).withBytes { (bytes) throws(MalformedBody) in
+            try String(ofBody: bytes, at: range.lowerBound)
+        }
     }
 
     /// Decodes `+` and `%XX`. Throws for a malformed escape, an unescaped control character, NUL, or bytes that are not

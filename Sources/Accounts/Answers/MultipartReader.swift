@@ -4,7 +4,7 @@ extension Answers {
     /// Reads the body of a form with files (`multipart/form-data`, RFC 7578) as strictly as a form without files.
     /// Throws if there is anything before or between the parts, or anything but an optional line break after them; if
     /// the body ends before the last boundary; if a part has no name; if a name that is not repeatable is repeated; if
-    /// a text is not UTF-8 or contains NUL; if a header is malformed or too long; or if there are more than
+    /// a text is not UTF-8, contains NUL or has too many combining marks in a row; if a header is malformed or too long; or if there are more than
     /// `maximumParts` parts.
     ///
     /// - Parameters:
@@ -29,7 +29,9 @@ extension Answers {
             } else if part.isFile {
                 answer = .file(UploadedFile(Array(bytes[part.content])))
             } else {
-                let text = try reader.text(part.content).withBytes { String(decoding: $0, as: UTF8.self) }
+                let text = try reader.text(part.content).withBytes { (bytes) throws(MalformedBody) in
+                    try String(ofBody: bytes, at: part.content.lowerBound)
+                }
                 answer = .json(.string(text))
             }
             try members.add(answer, named: part.name, at: part.content.lowerBound)
@@ -108,9 +110,9 @@ private struct MultipartReader {
             if let offset = bytes[start..<end].firstIndex(where: { $0 < 0x20 || $0 == 0x7F }) {
                 throw MalformedBody(reason: .controlCharacter, offset: offset)
             }
-            guard let line = String(validating: bytes[start..<end], as: UTF8.self) else {
-                throw MalformedBody(reason: .notUTF8, offset: start)
-            }
+            let text = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+            guard text.visitScalars({ _ in }) else { throw MalformedBody(reason: .notUTF8, offset: start) }
+            let line = try String(ofBody: text, at: start)
             // A line that begins with a space would continue the line before it (RFC 5322 §2.2.3). Such a line is
             // refused, because no browser sends one.
             guard let colon = line.firstIndex(of: ":"), bytes[start] != UInt8(ascii: " "), colon != line.startIndex

@@ -53,6 +53,7 @@ package struct MalformedBody: Error, Hashable, CustomStringConvertible {
         case lineTooLong = "header line too long"
         case duplicateName = "duplicate name"
         case notUTF8 = "not UTF-8"
+        case tooManyMarks = "too many combining marks in a row"
         case nul = "NUL"
         case controlCharacter = "unescaped control character"
         case malformedEscape = "malformed escape"
@@ -239,10 +240,13 @@ package struct JSONReader {
 
     private mutating func string() throws(MalformedBody) -> String {
         let literal = try literal()
+        let start = literal.content.lowerBound
         if literal.hasEscapes {
-            return try decoded(literal).withBytes { String(decoding: $0, as: UTF8.self) }
+            return try decoded(literal).withBytes { (bytes) throws(MalformedBody) in
+                try String(ofBody: bytes, at: start)
+            }
         }
-        return String(decoding: slice(literal.content), as: UTF8.self)
+        return try String(ofBody: slice(literal.content), at: start)
     }
 
     private mutating func secret() throws(MalformedBody) -> Secret {

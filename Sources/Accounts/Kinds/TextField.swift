@@ -131,18 +131,6 @@ extension String {
         return String(decoding: bytes[..<count], as: UTF8.self)
     }
 
-    /// True if at most thirty scalars in a row have a combining class other than 0 (Unicode Standard Annex 15 §13). No
-    /// language needs more, and normalisation sorts such marks in quadratic time.
-    fileprivate var isStreamSafe: Bool {
-        if isASCII { return true }
-        var run = 0
-        for scalar in unicodeScalars {
-            run = scalar.properties.canonicalCombiningClass == .notReordered ? 0 : run + 1
-            if run > 30 { return false }
-        }
-        return true
-    }
-
     /// The text in Unicode Normalization Form C.
     fileprivate func normalised() -> String {
         if isASCII { return self }

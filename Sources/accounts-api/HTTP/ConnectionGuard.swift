@@ -1,12 +1,13 @@
 import Accounts
+import Foundation
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
 
 /// Watches one connection. Closes it if the client has too many connections, if a request takes too long to arrive, and
 /// if the client takes too long to read an answer. Also closes it after the answer to its last request, and after an
-/// answer during the shutdown. Refuses requests without a valid `Host` (see `hasValidHost`), and requests with a
-/// transfer coding other than a single `chunked`. The HTTP server itself answers some requests before they reach the
+/// answer during the shutdown. Refuses requests without a valid `Host` (see `hasValidHost`), requests with a transfer
+/// coding other than a single `chunked`, and requests whose header would take too long to compare. The HTTP server itself answers some requests before they reach the
 /// router; this handler replaces those answers by problems.
 ///
 /// It is the first handler after the HTTP parser, because later handlers see neither the HTTP version of a request nor
@@ -114,6 +115,9 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     private static func mistake(in head: HTTPRequestHead) -> String? {
+        guard isStreamSafe(address: head.uri), head.headers.allSatisfy(\.value.isStreamSafe) else {
+            return "The address or a header field has more than 30 combining marks in a row."
+        }
         if !head.hasValidHost { return "Host is missing, repeated or invalid. Send one Host: a name or address." }
         // The parser removes only the coding `chunked`, and would pass on a body with another one as if it had none.
         let codings = head.headers[canonicalForm: "Transfer-Encoding"]
@@ -121,6 +125,14 @@ final class ConnectionGuard: ChannelDuplexHandler {
             return "Transfer-Encoding must be chunked, once."
         }
         return nil
+    }
+
+    /// Checks each part without its escapes, because marks are escaped in a valid address. A part that is not UTF-8 is
+    /// safe only if it is short, because the router decodes it in another way.
+    private static func isStreamSafe(address: String) -> Bool {
+        guard address.utf8.contains(UInt8(ascii: "%")) else { return address.isStreamSafe }
+        return address.utf8.split { "?&=".utf8.contains($0) }
+            .allSatisfy { Substring($0).removingPercentEncoding?.isStreamSafe ?? ($0.count <= 100) }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {

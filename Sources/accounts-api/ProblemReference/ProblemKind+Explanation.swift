@@ -8,9 +8,10 @@ extension ProblemKind {
             Explanation(
                 meaning: """
                     The server cannot read the request. Usually the body is not valid JSON or not a valid form: a \
-                    duplicate name, a trailing comma, text that is not UTF-8, U+0000, a lone surrogate, more than 32 \
-                    levels, or more than 1000 values. An `If-Match` without an entity tag, two different tokens in one \
-                    request, and a missing, repeated or invalid `Host` are malformed, too.
+                    duplicate name, a trailing comma, text that is not UTF-8, U+0000, a lone surrogate, a hundred \
+                    combining marks in a row, more than 32 levels, or more than 1000 values. An `If-Match` without an \
+                    entity tag, two different tokens in one request, a missing, repeated or invalid `Host`, and an \
+                    address or a header field with more than 30 combining marks in a row are malformed, too.
                     """,
                 remedy: "Correct the request; `detail` names the fault. The same request will fail again."
             )

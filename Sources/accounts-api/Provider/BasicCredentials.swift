@@ -11,10 +11,11 @@ struct BasicCredentials {
         let parts = header.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "basic",
             let bytes = Data(base64Encoded: String(parts[1].trimmingWhitespace())),
-            let pair = String(validating: bytes, as: UTF8.self),
+            let pair = String(validating: bytes, as: UTF8.self), pair.isStreamSafe,
             let colon = pair.utf8.firstIndex(of: UInt8(ascii: ":")),
             let name = String(pair[..<colon]).formDecoded,
-            let password = String(pair[pair.utf8.index(after: colon)...]).formDecoded
+            let password = String(pair[pair.utf8.index(after: colon)...]).formDecoded,
+            name.isStreamSafe, password.isStreamSafe
         else { return nil }
         (self.name, self.password) = (name, password)
     }

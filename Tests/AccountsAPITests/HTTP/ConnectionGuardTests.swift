@@ -173,6 +173,24 @@ struct ConnectionGuardTests {
         }
     }
 
+    @Test func `a header that takes too long to compare is refused`() async throws {
+        func request(_ query: String, _ accept: String) -> String {
+            "GET /health/live?\(query) HTTP/1.1\r\nHost: x\r\nAccept: t\(accept)\r\nConnection: close\r\n\r\n"
+        }
+        let marks = { String(repeating: "\u{344}\u{316}", count: $0) }
+        let escaped = { String(repeating: "%CD%84%CC%96", count: $0) }
+        for refused in [
+            request("", marks(16)), request("a=%FF&locale=e\(escaped(16))", ""), request("a=%FF\(escaped(16))", ""),
+        ] {
+            let response = try await exchange(refused)
+            #expect(response.hasPrefix("HTTP/1.1 400 ") && response.contains("more than 30 combining marks"))
+        }
+        for served in [request("", marks(15)), request("a=%FF&locale=e\(escaped(15))", "")] {
+            let response = try await exchange(served)
+            #expect(response.hasPrefix("HTTP/1.1 200 "), "\(response)")
+        }
+    }
+
     @Test func `a HEAD request without Host gets a response without a body`() async throws {
         let response = try await exchange("HEAD /health/live HTTP/1.1\r\n\r\n")
         #expect(response.hasPrefix("HTTP/1.1 400 ") && response.hasSuffix("\r\n\r\n"))

@@ -91,6 +91,16 @@ struct FormReaderTests {
         }
     }
 
+    @Test func `a hundred combining marks in a row are refused`() throws {
+        let marks = String(repeating: "\u{344}\u{316}", count: 50)
+        let fewer = String(marks.unicodeScalars.dropLast())
+        #expect(try read("a=b\(fewer)") == ["a": .string("b\(fewer)")])
+        #expect(throws: MalformedBody(reason: .tooManyMarks, offset: 2)) { try read("a=\(marks)") }
+        #expect(throws: MalformedBody(reason: .tooManyMarks, offset: 4)) { try read("a=1&\(marks)=b") }
+        let escaped = String(repeating: "%CC%96", count: 100)
+        #expect(throws: MalformedBody(reason: .tooManyMarks, offset: 2)) { try read("a=\(escaped)") }
+    }
+
     @Test func `bytes that are not UTF-8 are refused and not repaired`() {
         #expect(throws: MalformedBody(reason: .notUTF8, offset: 2)) { try read([0x61, 0x3D, 0xFF]) }
     }

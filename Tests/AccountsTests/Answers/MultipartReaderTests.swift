@@ -134,13 +134,17 @@ struct MultipartReaderTests {
         #expect { try read(body) } throws: { ($0 as? MalformedBody)?.reason == reason }
     }
 
-    @Test func `repeated names, invalid UTF-8, too many parts or header lines, and overlong header lines are refused`()
-    {
+    @Test
+    func `repeated names, invalid UTF-8, too many marks, parts or header lines, and long header lines are refused`() {
         let twice = part("name=\"a\"", "1") + part("name=\"a\"", "2") + "--B--"
         #expect(reason(Array(twice.utf8)) == .duplicateName)
         let bytes =
             Array("--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n".utf8) + [0xFF] + Array("\r\n--B--".utf8)
         #expect(reason(bytes) == .notUTF8)
+        let marks = String(repeating: "\u{316}", count: 100)
+        #expect(reason(Array((part("name=\"a\"", marks) + "--B--").utf8)) == .tooManyMarks)
+        #expect(reason(Array((part("name=\"a\(marks)\"", "1") + "--B--").utf8)) == .tooManyMarks)
+        #expect(reason(Array("--B\r\n\(marks): 1\r\n\r\n".utf8)) == .tooManyMarks)
         let many = part("name=\"a\"", "1") + part("name=\"b\"", "2") + "--B--"
         #expect(reason(Array(many.utf8), maximumParts: 1) == .tooMany)
         let header = "--B\r\n" + String(repeating: "X: 1\r\n", count: 9) + "\r\n"

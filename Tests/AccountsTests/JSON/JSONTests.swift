@@ -206,6 +206,18 @@ struct JSONReaderTests {
         #expect(throws: refusal) { try JSON.read(Array("\"a".utf8) + sequence) }
     }
 
+    @Test(arguments: ["\u{323}", "\u{344}", "\u{F73}", "\u{F75}\u{F73}", "\\u0344", "\\u0f75"])
+    func `a hundred combining marks in a row are refused`(mark: String) throws {
+        let count = mark.unicodeScalars.count == 2 ? 50 : 100
+        let most = String(repeating: mark, count: count - 1)
+        for text in ["\"a\(most)\"", "[\"\(most)b\(most)\"]", "{\"a\(most)\":1}"] {
+            _ = try JSON.read(Array(text.utf8))
+        }
+        for (text, offset) in [("\"a\(most)\(mark)\"", 1), ("{\"\(most)\(mark)\":1}", 2)] {
+            #expect(throws: MalformedBody(reason: .tooManyMarks, offset: offset)) { try JSON.read(Array(text.utf8)) }
+        }
+    }
+
     @Test(arguments: [true, false])
     func `UTF-16 is refused`(isBigEndian: Bool) {
         for text in ["{}", "\u{FEFF}{}", "1", #""a""#] {
@@ -374,6 +386,7 @@ struct JSONWriterTests {
             ("\u{8}\t\n\u{C}\r", #""\b\t\n\f\r""#),
             ("\u{0}\u{1}\u{F}\u{10}\u{1F} \u{7F}", #""\u0000\u0001\u000f\u0010\u001f \u007f""#),
             ("a\u{2027}\u{2028}b\u{2029}\u{202A}", "\"a\u{2027}\\u2028b\\u2029\u{202A}\""),
+            ("\u{80}\u{9B}31m\u{9F}\u{A0}\u{BF}", "\"\\u0080\\u009b31m\\u009f\u{A0}\u{BF}\""),
             ("é한😀", #""é한😀""#),
         ] as [(JSON, String)]
     )

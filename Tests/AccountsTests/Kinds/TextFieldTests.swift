@@ -191,6 +191,11 @@ struct TextFieldTests {
         #expect(text.refusals(.string("a" + marks(30))).isEmpty)
         #expect(text.refusals(.string("a" + marks(31))) == [Refusal("text", .badCharacters)])
         #expect(text.refusals(.string("a" + marks(30) + "b" + marks(30))).isEmpty)
+        // The class of this mark is 0, so it is never moved.
+        #expect(text.refusals(.string("\u{E01}" + String(repeating: "\u{E47}", count: 31))).isEmpty)
+        // The combining class of U+0F73 is 0, but it consists of two marks.
+        let vowels = String(repeating: "\u{F73}", count: 31)
+        #expect(text.refusals(.string("\u{F40}\(vowels)")) == [Refusal("text", .badCharacters)])
     }
 
     @Test func `the rules tell clients the length and the number of lines`() throws {
