@@ -159,8 +159,3 @@ extension JSON {
 extension SHA256Digest {
     fileprivate var hex: String { map { String(format: "%02x", $0) }.joined() }
 }
-
-extension Date {
-    /// The time in the format of RFC 3339, in UTC, without fractions of a second.
-    package var timestamp: String { formatted(.iso8601) }
-}
