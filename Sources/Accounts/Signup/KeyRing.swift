@@ -197,7 +197,7 @@ package struct KeyRing: Sendable {
             withUnsafeBytes(of: UInt32(part.count).bigEndian) { hmac.update(data: $0) }
             hmac.update(data: part)
         }
-        return Array(hmac.finalize())
+        return hmac.finalize().withUnsafeBytes { Array($0) }
     }
 }
 

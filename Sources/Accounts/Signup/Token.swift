@@ -27,7 +27,7 @@ package struct Token<Owner>: Sendable {
 
     private init(bytes: [UInt8]) {
         self.bytes = bytes
-        hash = Array(SHA256.hash(data: bytes))
+        hash = SHA256.hash(data: bytes).withUnsafeBytes { Array($0) }
         id = bytes.withUnsafeBytes { ID(UUID(uuid: $0.loadUnaligned(as: uuid_t.self))) }
     }
 
@@ -75,17 +75,36 @@ package struct LinkOpening: Sendable {
 extension [UInt8] {
     /// Reads ``base64URL`` of `count` bytes, a multiple of 3. Returns nil for any other text.
     init?(base64URL text: String, count: Int) {
-        let base64 = text.utf8.map { character in
-            switch character {
-            case UInt8(ascii: "-"): UInt8(ascii: "+")
-            case UInt8(ascii: "_"): UInt8(ascii: "/")
-            case UInt8(ascii: "+"), UInt8(ascii: "/"): UInt8(ascii: "!")
-            default: character
+        guard text.utf8.count == count / 3 * 4 else { return nil }
+        var text = text
+        let bytes = text.withUTF8 { characters -> [UInt8]? in
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(count)
+            // Four characters of six bits each are three bytes.
+            for start in stride(from: 0, to: characters.count, by: 4) {
+                var group: UInt32 = 0
+                for position in start..<start + 4 {
+                    guard let bits = Self.bits(ofBase64URL: characters[position]) else { return nil }
+                    group = group << 6 | UInt32(bits)
+                }
+                bytes.append(UInt8(truncatingIfNeeded: group >> 16))
+                bytes.append(UInt8(truncatingIfNeeded: group >> 8))
+                bytes.append(UInt8(truncatingIfNeeded: group))
             }
+            return bytes
         }
-        guard base64.count == count / 3 * 4, let data = Data(base64Encoded: Data(base64)), data.count == count else {
-            return nil
+        guard let bytes else { return nil }
+        self = bytes
+    }
+
+    private static func bits(ofBase64URL character: UInt8) -> UInt8? {
+        switch character {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): character - UInt8(ascii: "A")
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): character - UInt8(ascii: "a") + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0") + 52
+        case UInt8(ascii: "-"): 62
+        case UInt8(ascii: "_"): 63
+        default: nil
         }
-        self = Array(data)
     }
 }
