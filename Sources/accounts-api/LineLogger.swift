@@ -21,21 +21,26 @@ struct LineLogger: LogHandler {
         // levels debug and trace, keeps them.
         if event.source == "HummingbirdCore", event.level == .info, logLevel > .debug { return }
         let own = event.metadata ?? [:]
+        var fields = own.map { JSON.Member($0.key, Self.json($0.value)) }
         // Drops the id that Hummingbird adds: the records of requests have `request_id`, which clients see, too.
-        let inherited = metadata.filter { $0.key != "hb.request.id" && own[$0.key] == nil }
-        let fields = (Array(inherited) + Array(own)).sorted { $0.key < $1.key }
-            .map { JSON.Member($0.key, Self.json($0.value)) }
-        let time = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-        let line =
-            isJSON
-            ? JSON.object(
-                [
-                    .init("time", .string(time)), .init("level", .string(event.level.rawValue)),
-                    .init("message", .string("\(event.message)")),
-                ] + fields
-            ).text
-            : "\(time) \(event.level) \(event.message)" + fields.map { " \($0.name)=\($0.value.text)" }.joined()
-        sink(Array((line + "\n").utf8))
+        for (name, value) in metadata where name != "hb.request.id" && own[name] == nil {
+            fields.append(JSON.Member(name, Self.json(value)))
+        }
+        fields.sort { $0.name < $1.name }
+        let time = Date().timestampWithMilliseconds
+        var line: [UInt8] = []
+        if isJSON {
+            let first: [JSON.Member] = [
+                .init("time", .string(time)), .init("level", .string(event.level.rawValue)),
+                .init("message", .string("\(event.message)")),
+            ]
+            JSON.object(first + fields).write(into: &line)
+        } else {
+            let texts = fields.map { " \($0.name)=\($0.value.text)" }
+            line += "\(time) \(event.level) \(event.message)\(texts.joined())".utf8
+        }
+        line.append(UInt8(ascii: "\n"))
+        sink(line)
     }
 
     /// Writes each line with one call, so that lines of several threads do not mix. Ignores errors, because there is no
@@ -50,6 +55,7 @@ struct LineLogger: LogHandler {
         case .stringConvertible(let number as Int): .integer(number)
         case .stringConvertible(let number as UInt) where number <= Int.max: .integer(Int(number))
         case .stringConvertible(let number as Double): .number(number)
+        case .string(let text): .string(text)
         default: .string("\(value)")
         }
     }
