@@ -102,9 +102,6 @@ extension SecondFactorField {
         )
     }
 
-    /// The label of the field says what may be entered, but the review shows that a code was accepted.
-    package var reviewLabel: Word? { .code }
-
     /// Stores the account of the address in the draft, if this submission proves the address.
     package func work(_ field: Field, _ submission: inout Submission) async throws(SubmitError) -> [Refusal] {
         let proofs = submission.change.effects.compactMap(\.proof)

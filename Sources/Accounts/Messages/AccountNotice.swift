@@ -31,8 +31,12 @@ package enum AccountNotice: String, CaseIterable, Sendable {
     /// people cannot sign in with a password, or cannot reset it.
     var namesPassword: Bool { self == .addressRestored || self == .accountErased }
 
+    /// Whether the account asks for a code of a new app after the change. If somebody else has made it, the owner cannot
+    /// get into the account, not even by a recovery, and can only contact the service.
+    var locksOut: Bool { self == .authenticatorAdded || self == .authenticatorReplaced }
+
     /// Whether the mail has a link to the recovery or, if that is of no help, to the page of the account.
-    var hasLink: Bool { !hasOwnText || self == .addressRestored }
+    var hasLink: Bool { !hasOwnText && !locksOut || self == .addressRestored }
 
     /// Whether the mail says how to contact the service, if the service has a contact.
     var namesContact: Bool { self != .addressWithdrawn }

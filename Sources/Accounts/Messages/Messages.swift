@@ -223,10 +223,10 @@ extension Messages {
         }
         let change = text("mails.\(notice.rawValue).change", ["service": serviceName])
         let values = ["change": change, "link": link, "service": serviceName]
+        let part = notice.locksOut ? "locked-out" : hasPassword ? "text" : "without-password"
         return MailText(
             subject: text("mails.\(notice.rawValue).subject", ["service": serviceName]),
-            text: text(hasPassword ? "mails.notice.text" : "mails.notice.without-password", values)
-                + help(contact, serviceName)
+            text: text("mails.notice.\(part)", values) + help(contact, serviceName)
         )
     }
 

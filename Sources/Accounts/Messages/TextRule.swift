@@ -84,7 +84,7 @@ struct TextRule: Sendable {
             "mails.code.text": text(["request", "code"], ["time", "assurance"]),
             "mails.code.late": text(["link"], ["assurance"]), "mails.code.new-code": text(["link"]),
             "mails.notice.text": text(["change", "link"]),
-            "mails.notice.without-password": text(["change", "link"]),
+            "mails.notice.without-password": text(["change", "link"]), "mails.notice.locked-out": text(["change"]),
             "mails.handoff.subject": named, "mails.handoff.text": text(["link", "code"], ["time"]),
             "mails.already-registered.subject": named, "mails.already-registered.text": text(["link"]),
             "mails.address-in-use.subject": named, "mails.address-in-use.text": text(["link"]),

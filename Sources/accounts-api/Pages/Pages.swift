@@ -282,7 +282,7 @@ extension Pages {
         let text = messages.message(for: Refusal("ticket", .badFormat), about: .link, label: nil)
         return Page(
             template: .ticket,
-            title: messages.ticketExpired(serviceName: signups.serviceName).title,
+            title: messages.text(.ticketTitle),
             status: .notFound,
             members: [.init("text", .string(text)), .init("is_over", true)]
         )
@@ -420,7 +420,7 @@ extension Pages {
                 ? ("/account", .account)
                 : isSignIn ? ("/sign-in", .signIn) : (root, .goToSignup.inFlow(of: flow.purpose))
             var page = message(
-                language.messages.title(of: problem.slug),
+                language.messages.title(of: problem.slug == .unknownStep ? .notFound : problem.slug),
                 text ?? "",
                 next: next,
                 button: language.messages.text(button)

@@ -23,7 +23,7 @@ struct AuthenticatorPageTests {
         try await TestServer.with { site in
             let kim = PageVisitor(site)
             let page = try await kim.fill(through: "contact")
-            #expect(page.has("This is optional: you can also set it up later."))
+            #expect(page.has("Setting up an app is optional. You can also do it later."))
             #expect(page.has("<div class=\"qr\" role=\"img\" aria-label=\"QR code for your authenticator app\">"))
             #expect(
                 page.html.firstMatch(of: /id="field-totp-help".*<svg.*id="field-totp-key"/.dotMatchesNewlines()) != nil

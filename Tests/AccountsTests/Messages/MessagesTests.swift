@@ -218,7 +218,7 @@ struct MessagesTests {
         #expect(mail.text.contains("\n\n\(link)\n") == notice.hasLink)
         #expect(mail.text.hasSuffix("\n\n\(contact)") == notice.namesContact)
         let lone = language.messages.accountChanged(notice, serviceName: "Accounts", link: link, hasPassword: false)
-        let isSame = notice.hasOwnText && !notice.namesPassword
+        let isSame = notice.hasOwnText && !notice.namesPassword || notice.locksOut
         let plain = language.messages.accountChanged(notice, serviceName: "Accounts", link: link)
         #expect((lone.text == plain.text) == isSame && mail.text.hasPrefix(plain.text))
         #expect(lone.text.contains("\n\n\(link)\n") == notice.hasLink)
