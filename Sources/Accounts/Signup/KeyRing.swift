@@ -39,11 +39,9 @@ package struct KeyRing: Sendable {
         let id: [UInt8]
         let version: Version
         let sealing: SymmetricKey
-        /// HMAC-SHA-256 that is already keyed with `sealing`. Each use takes a copy, which saves the two blocks of
-        /// SHA-256 that keying computes.
-        let sealingMAC: HMAC<SHA256>
-        let digesting: SymmetricKey
-        let naming: SymmetricKey
+        /// HMAC-SHA-256 that is already keyed with `sealing`, and with the keys for digests and for pseudonyms. Each use
+        /// takes a copy, which saves the two blocks of SHA-256 that keying computes.
+        let sealingMAC, digesting, naming: HMAC<SHA256>
         let pepper: Pepper?
 
         /// Everything that this key encrypts begins with these bytes.
@@ -191,12 +189,14 @@ package struct KeyRing: Sendable {
 
     /// Returns the keyed digest of the parts. A length precedes each part, so that different lists of parts never give
     /// the same bytes.
-    private static func digest(_ parts: [[UInt8]], under key: SymmetricKey) -> [UInt8] {
-        var hmac = HMAC<SHA256>(key: key)
+    private static func digest(_ parts: [[UInt8]], under key: HMAC<SHA256>) -> [UInt8] {
+        var message: [UInt8] = []
         for part in parts {
-            withUnsafeBytes(of: UInt32(part.count).bigEndian) { hmac.update(data: $0) }
-            hmac.update(data: part)
+            withUnsafeBytes(of: UInt32(part.count).bigEndian) { message += $0 }
+            message += part
         }
+        var hmac = key
+        hmac.update(data: message)
         return hmac.finalize().withUnsafeBytes { Array($0) }
     }
 }
@@ -216,8 +216,8 @@ extension KeyRing.Key {
             version: version,
             sealing: sealing,
             sealingMAC: HMAC(key: sealing),
-            digesting: derive("accounts digest 1"),
-            naming: derive("accounts pseudonym 1"),
+            digesting: HMAC(key: derive("accounts digest 1")),
+            naming: HMAC(key: derive("accounts pseudonym 1")),
             // A `keyid` in the PHC string format has at most 8 bytes.
             pepper: version == .v2
                 ? Pepper(id: bytes(derive("accounts pepper id 1", 8)), key: bytes(derive("accounts pepper 1"))) : nil
