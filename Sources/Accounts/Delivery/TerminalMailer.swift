@@ -20,12 +20,13 @@ package struct TerminalMailer: Mailer {
     static func framed(_ mail: Mail) -> String {
         let rule = String(repeating: "─", count: 60)
         let header = ["From: \(mail.from)", "To: \(mail.to)", "Subject: \(mail.subject)", ""]
-        let text = mail.text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
+        let text = mail.text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false).map { String(Substring($0)) }
         let lines = (header + text).map { line in "│ \(printable(line))\n" }
         return "\n┌\(rule)\n\(lines.joined())└\(rule)\n\n"
     }
 
     private static func printable(_ line: String) -> String {
+        if line.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return line }
         let visible = line.unicodeScalars.filter { ![.control, .format].contains($0.properties.generalCategory) }
         return String(String.UnicodeScalarView(visible))
     }
