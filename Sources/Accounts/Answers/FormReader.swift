@@ -1,8 +1,9 @@
 extension Answers {
     /// Reads the body of a form (`application/x-www-form-urlencoded`, WHATWG URL Standard §5.1) as strictly as
     /// ``JSON/read(_:)`` reads JSON. Throws if a pair has no `=` (unless `allowsBareNames`), an escape is malformed, a
-    /// text is not UTF-8, contains NUL or has too many combining marks in a row, a control character is not escaped, a name that is not repeatable is
-    /// repeated, or there are more than `maximumPairs` pairs. Invalid input is never repaired.
+    /// text is not UTF-8, contains NUL or has too many combining marks in a row, a control character is not escaped, a
+    /// name that is not repeatable is repeated, or there are more than `maximumPairs` pairs. Invalid input is never
+    /// repaired.
     ///
     /// - Parameters:
     ///   - secretNames: names whose texts are secrets, decoded directly into memory that is wiped.

@@ -4,8 +4,8 @@ extension Answers {
     /// Reads the body of a form with files (`multipart/form-data`, RFC 7578) as strictly as a form without files.
     /// Throws if there is anything before or between the parts, or anything but an optional line break after them; if
     /// the body ends before the last boundary; if a part has no name; if a name that is not repeatable is repeated; if
-    /// a text is not UTF-8, contains NUL or has too many combining marks in a row; if a header is malformed or too long; or if there are more than
-    /// `maximumParts` parts.
+    /// a text is not UTF-8, contains NUL or has too many combining marks in a row; if a header is malformed or too long;
+    /// or if there are more than `maximumParts` parts.
     ///
     /// - Parameters:
     ///   - boundary: the parameter `boundary` of the media type.

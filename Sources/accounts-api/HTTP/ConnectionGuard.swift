@@ -7,8 +7,8 @@ import NIOHTTP1
 /// Watches one connection. Closes it if the client has too many connections, if a request takes too long to arrive, and
 /// if the client takes too long to read an answer. Also closes it after the answer to its last request, and after an
 /// answer during the shutdown. Refuses requests without a valid `Host` (see `hasValidHost`), requests with a transfer
-/// coding other than a single `chunked`, and requests whose header would take too long to compare. The HTTP server itself answers some requests before they reach the
-/// router; this handler replaces those answers by problems.
+/// coding other than a single `chunked`, and requests whose header would take too long to compare. The HTTP server
+/// itself answers some requests before they reach the router; this handler replaces those answers by problems.
 ///
 /// It is the first handler after the HTTP parser, because later handlers see neither the HTTP version of a request nor
 /// each of several `Host` fields.
@@ -116,7 +116,10 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     private static func mistake(in head: HTTPRequestHead) -> String? {
         guard isStreamSafe(address: head.uri), head.headers.allSatisfy(\.value.isStreamSafe) else {
-            return "The address or a header field has more than 30 combining marks in a row."
+            return """
+                The address or a header field has more than 30 combining marks in a row, or a long part of the address \
+                is not UTF-8.
+                """
         }
         if !head.hasValidHost { return "Host is missing, repeated or invalid. Send one Host: a name or address." }
         // The parser removes only the coding `chunked`, and would pass on a body with another one as if it had none.

@@ -420,6 +420,7 @@ extension Pages {
                 ? ("/account", .account)
                 : isSignIn ? ("/sign-in", .signIn) : (root, .goToSignup.inFlow(of: flow.purpose))
             var page = message(
+                // To a person, a step that does not exist is a page that does not exist.
                 language.messages.title(of: problem.slug == .unknownStep ? .notFound : problem.slug),
                 text ?? "",
                 next: next,
