@@ -284,7 +284,7 @@ def test_a_message_says_that_the_browser_cannot_copy(person, clipboard):
 def test_the_page_of_the_authenticator_explains_it_before_the_picture(person):
     kim = person().go_to("totp")
     top = lambda selector: kim.find(selector).location["y"]
-    assert "An authenticator app" in kim.text and "This is optional" in kim.text
+    assert "An authenticator app" in kim.text and "is optional" in kim.text
     assert top("#field-totp-help") < top(".qr") < top(".secret") < top("[name=totp]")
     assert kim.find(".qr").get_attribute("role") == "img" and kim.find(".qr").get_attribute("aria-label")
     kim.browser.execute_cdp_cmd(
