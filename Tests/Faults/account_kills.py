@@ -111,7 +111,7 @@ class SignInWithApp(Act):
 class SignInWithRecoveryCode(SignInWithApp):
     name = "sign-in with a recovery code"
     factor = "recovery-code"
-    notices = (("Your recovery code was used", False),)
+    notices = (("A recovery code was used", False),)
     stages = (
         WAITING,
         {
@@ -245,7 +245,7 @@ class ConfirmWithApp(Confirm):
 
 class ConfirmWithRecoveryCode(ConfirmWithApp):
     name = "confirmation with a recovery code"
-    notices = (("Your recovery code was used", False),)
+    notices = (("A recovery code was used", False),)
 
     @property
     def stages(self):
@@ -357,7 +357,7 @@ class SecondFactorOfRecovery(Act):
     """Enters a recovery code in a recovery. The service replaces the code."""
 
     name = "recovery code in a recovery"
-    notices = (("Your recovery code was used", False),)
+    notices = (("A recovery code was used", False),)
     stages = ({"recovery_codes": one_replaced, "mails": mailed("recovery-code-used")},)
 
     def prepare(self):
@@ -391,7 +391,7 @@ class SecondFactorOfRecovery(Act):
 
 class Move(Act):
     name = "change of the address"
-    notices = (("Your new email address", True), ("Your email address was changed", False))
+    notices = (("Your account has a new email address", True), ("Your email address was changed", False))
 
     @property
     def stages(self):

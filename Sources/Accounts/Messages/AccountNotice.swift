@@ -20,8 +20,8 @@ package enum AccountNotice: String, CaseIterable, Sendable {
     /// subject and in what they say about the change.
     var hasOwnText: Bool {
         switch self {
-        case .addressRestored, .addressWithdrawn, .authenticatorRemovedByOperator, .applicationSignedOut,
-            .accountErased:
+        case .addressChanged, .addressRestored, .addressWithdrawn, .authenticatorRemovedByOperator,
+            .applicationSignedOut, .accountErased:
             true
         default: false
         }
@@ -29,14 +29,14 @@ package enum AccountNotice: String, CaseIterable, Sendable {
 
     /// Whether the mail has two texts of its own: one mentions the password, and one is for a service in which
     /// people cannot sign in with a password, or cannot reset it.
-    var namesPassword: Bool { self == .addressRestored || self == .accountErased }
+    var namesPassword: Bool { self == .addressChanged || self == .addressRestored || self == .accountErased }
 
     /// Whether the account asks for a code of a new app after the change. If somebody else has made it, the owner cannot
     /// get into the account, not even by a recovery, and can only contact the service.
     var locksOut: Bool { self == .authenticatorAdded || self == .authenticatorReplaced }
 
     /// Whether the mail has a link to the recovery or, if that is of no help, to the page of the account.
-    var hasLink: Bool { !hasOwnText && !locksOut || self == .addressRestored }
+    var hasLink: Bool { !hasOwnText && !locksOut || self == .addressChanged || self == .addressRestored }
 
     /// Whether the mail says how to contact the service, if the service has a contact.
     var namesContact: Bool { self != .addressWithdrawn }

@@ -24,7 +24,7 @@ package enum Word: Int, CaseIterable, Sendable {
         secondFactorText, code, authenticatorCode, enterCode, useRecoveryCode, recoveryCode,
         recoveryCodeText, mailCodeTitle,
         mailCodeText, mailCode, enterMailedCode,
-        mailedCode, enterMailedCodeText, ticketTitle, ticketText
+        mailedCode, enterMailedCodeText, ticketTitle, ticketInvalid, ticketText
     case signInAgain, signInOver, signInByMail, deviceKnown, newRecoveryCode, newRecoveryCodeText
     // Recovering an account. In flows other than a sign-up, `Word.inFlow(of:)` replaces the words about a sign-up, such
     // as `giveUp`. The names of most replacements begin with `recover` in a recovery, with `emailChange` in a change of

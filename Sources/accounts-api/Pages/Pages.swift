@@ -282,7 +282,7 @@ extension Pages {
         let text = messages.message(for: Refusal("ticket", .badFormat), about: .link, label: nil)
         return Page(
             template: .ticket,
-            title: messages.text(.ticketTitle),
+            title: messages.text(.ticketInvalid),
             status: .notFound,
             members: [.init("text", .string(text)), .init("is_over", true)]
         )

@@ -261,7 +261,7 @@ struct SignInPages: Sendable {
 
     /// The page for a link that does not work.
     private static let invalidTicketPage = FormPage(
-        title: .ticketTitle,
+        title: .ticketInvalid,
         action: "/sign-in",
         next: (.signIn, "/sign-in")
     )

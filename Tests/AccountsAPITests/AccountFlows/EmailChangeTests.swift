@@ -27,12 +27,16 @@ struct EmailChangeTests {
             let again = try await Browser(site).signIn(Self.new).status
             #expect(again == 201)
             try await site.service.deliver()
-            let subjects = site.service.mailbox.mails.suffix(2).map { "\($0.to) \($0.subject)" }
+            let notices = site.service.mailbox.mails.suffix(2)
             #expect(
-                Set(subjects) == [
-                    "\(Self.new) Your new Acme email address", "\(Self.old) Your Acme email address was changed",
+                Set(notices.map { "\($0.to) \($0.subject)" }) == [
+                    "\(Self.new) Your Acme account has a new email address",
+                    "\(Self.old) Your Acme email address was changed",
                 ]
             )
+            // Whoever has moved the account to a stranger's address could read the stranger's mail.
+            let warning = "Change the password of your email account first, then open this link"
+            #expect(notices.first { $0.to == Self.new }?.text.contains(warning) == true)
         }
     }
 

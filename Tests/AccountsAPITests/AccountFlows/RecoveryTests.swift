@@ -135,7 +135,7 @@ struct RecoveryTests {
             let rows = try DatabaseSession().number(of: "recovery_codes")
             #expect(rows == 10)
             try await site.service.deliver()
-            #expect(site.service.mailbox.mails.last?.subject == "Your Acme recovery code was used")
+            #expect(site.service.mailbox.mails.last?.subject == "A recovery code was used for your Acme account")
             let other = Browser(site)
             try await other.recover()
             #expect(try await other.send(.put, "/recovery/second-factor", used).status == 422)

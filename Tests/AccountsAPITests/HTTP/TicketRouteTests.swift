@@ -192,6 +192,7 @@ struct TicketRouteTests {
             )
             let cut = try await kim.open("/signup/ticket?ticket=\(ticket.dropLast(5))")
             #expect(cut.status == 404 && cut.has("This link is incomplete. Open the full link from the email."))
+            #expect(cut.has(">This link doesn&#39;t work</h1>"))
             let opened = try await kim.open("/signup/ticket?ticket=\(ticket)")
             #expect(
                 opened.status == 410 && opened.has(">This link no longer works</h1>")

@@ -21,7 +21,8 @@ struct CredentialNoticeTests {
         ("password", "Your Acme password was changed"), ("app", "Your Acme authenticator app was replaced"),
         ("no app", "Your Acme authenticator app was removed"),
         ("recovery codes", "New recovery codes for your Acme account"),
-        ("recovery code", "Your Acme recovery code was used"), ("username", "Your Acme username was changed"),
+        ("recovery code", "A recovery code was used for your Acme account"),
+        ("username", "Your Acme username was changed"),
         ("erasure", "Your Acme account was deleted"),
     ])
     func `a change causes one mail, which says what to do if somebody else has made the change`(

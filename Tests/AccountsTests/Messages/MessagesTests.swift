@@ -221,7 +221,7 @@ struct MessagesTests {
         let isSame = notice.hasOwnText && !notice.namesPassword || notice.locksOut
         let plain = language.messages.accountChanged(notice, serviceName: "Accounts", link: link)
         #expect((lone.text == plain.text) == isSame && mail.text.hasPrefix(plain.text))
-        #expect(lone.text.contains("\n\n\(link)\n") == notice.hasLink)
+        #expect("\(lone.text)\n".contains("\n\n\(link)\n") == notice.hasLink)
         let subjects = AccountNotice.allCases.map {
             language.messages.accountChanged($0, serviceName: "Accounts", link: link).subject
         }
