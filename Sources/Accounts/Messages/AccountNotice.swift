@@ -35,6 +35,12 @@ package enum AccountNotice: String, CaseIterable, Sendable {
     /// get into the account, not even by a recovery, and can only contact the service.
     var locksOut: Bool { self == .authenticatorAdded || self == .authenticatorReplaced }
 
+    /// Whether somebody else may still have codes of the account, or has removed its app, after the person has followed
+    /// the link. The mail has an advice for that.
+    var hasAdvice: Bool {
+        self == .recoveryCodesReplaced || self == .recoveryCodeUsed || self == .authenticatorRemoved
+    }
+
     /// Whether the mail has a link to the recovery or, if that is of no help, to the page of the account.
     var hasLink: Bool { !hasOwnText && !locksOut || self == .addressChanged || self == .addressRestored }
 

@@ -224,9 +224,10 @@ extension Messages {
         let change = text("mails.\(notice.rawValue).change", ["service": serviceName])
         let values = ["change": change, "link": link, "service": serviceName]
         let part = notice.locksOut ? "locked-out" : hasPassword ? "text" : "without-password"
+        let advice = notice.hasAdvice ? "\n\n" + text("mails.\(notice.rawValue).advice", values) : ""
         return MailText(
             subject: text("mails.\(notice.rawValue).subject", ["service": serviceName]),
-            text: text("mails.notice.\(part)", values) + help(contact, serviceName)
+            text: text("mails.notice.\(part)", values) + advice + help(contact, serviceName)
         )
     }
 

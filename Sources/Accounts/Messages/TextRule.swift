@@ -102,6 +102,7 @@ struct TextRule: Sendable {
                 for part in parts { rules["mails.\(notice.rawValue).\(part)"] = text(notice.hasLink ? ["link"] : []) }
             } else {
                 rules["mails.\(notice.rawValue).change"] = text([])
+                if notice.hasAdvice { rules["mails.\(notice.rawValue).advice"] = text([]) }
             }
         }
         return rules

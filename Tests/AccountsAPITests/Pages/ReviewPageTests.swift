@@ -20,7 +20,7 @@ struct ReviewPageTests {
 
     @Test(arguments: [
         ("en", ["Read more: Terms of use", "Read more: News and offers by email"]),
-        ("ko", ["이용약관 내용 보기", "마케팅 정보 이메일 수신 내용 보기"]),
+        ("ko", ["이용약관 자세히 보기", "마케팅 정보 이메일 수신 자세히 보기"]),
     ])
     func `what opens the document of a consent names the consent`(language: String, texts: [String]) async throws {
         try await TestServer.with { site in

@@ -66,8 +66,8 @@ struct MessagesTests {
                 "이메일 주소 형식이 올바르지 않습니다. (예: name@example.com)"
             ),
             (
-                "phone", .badFormat, "Enter a full phone number, like 010-1234-5678 or +1 415 555 2671.",
-                "전화번호 형식이 올바르지 않습니다. (예: 010-1234-5678 또는 +1 415-555-2671)"
+                "phone", .badFormat, "Enter a full phone number, like 010-1234-5678 or +1 201-555-0123.",
+                "전화번호 형식이 올바르지 않습니다. (예: 010-1234-5678 또는 +1 201-555-0123)"
             ),
             (
                 "birth_date", .required, "Enter the full date, such as February 28, 2001.",
