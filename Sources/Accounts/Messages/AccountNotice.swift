@@ -35,10 +35,13 @@ package enum AccountNotice: String, CaseIterable, Sendable {
     /// get into the account, not even by a recovery, and can only contact the service.
     var locksOut: Bool { self == .authenticatorAdded || self == .authenticatorReplaced }
 
-    /// Whether somebody else may still have codes of the account, or has removed its app, after the person has followed
-    /// the link. The mail has an advice for that.
+    /// Whether a new password is not enough if somebody else has made the change. The mail then also says what to do
+    /// about the change itself.
     var hasAdvice: Bool {
-        self == .recoveryCodesReplaced || self == .recoveryCodeUsed || self == .authenticatorRemoved
+        switch self {
+        case .authenticatorRemoved, .recoveryCodesReplaced, .recoveryCodeUsed, .usernameChanged: true
+        default: false
+        }
     }
 
     /// Whether the mail has a link to the recovery or, if that is of no help, to the page of the account.

@@ -62,9 +62,10 @@ struct CredentialNoticeTests {
             let lines = try #require(mails.first).text.split(separator: "\n")
             #expect(lines.contains("http://localhost:8080/recovery") == !["app", "erasure"].contains(change))
             #expect(lines.last == "https://acme.example/help")
-            // A new password does not take the codes away from somebody else, nor does it bring the app back.
-            let advice = lines.filter { $0.hasPrefix("After that, ") }
-            #expect(advice.count == (["no app", "recovery codes", "recovery code"].contains(change) ? 1 : 0))
+            // A new password does not take codes away from somebody else, nor does it undo the change.
+            let advice = lines.filter { $0.hasPrefix("If this wasn't you, also sign in to Acme and ") }
+            let needsMore = ["no app", "recovery codes", "recovery code", "username"].contains(change)
+            #expect(advice.count == (needsMore ? 1 : 0))
             let endsSessions = !["recovery code", "username", "erasure"].contains(change)
             let ending = "Every device except the one that made the change was signed out"
             #expect(mails.allSatisfy { $0.text.contains(ending) == endsSessions })

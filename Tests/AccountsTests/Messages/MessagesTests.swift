@@ -229,7 +229,7 @@ struct MessagesTests {
     }
 
     @Test(arguments: Language.builtIn, [true, false])
-    func `the mail to an earlier address mentions a password only if accounts have one`(
+    func `the mail to an earlier address asks for a new password only if accounts have one`(
         language: Language,
         hasPassword: Bool
     ) {
@@ -242,7 +242,7 @@ struct MessagesTests {
             hasPassword: hasPassword
         )
         #expect(mail.text.contains("\n\n\(link)\n\n") && mail.text.hasSuffix("\n\nAAAA"))
-        #expect(mail.text.contains(language == .english ? "password" : "비밀번호") == hasPassword)
+        #expect(mail.text.contains(language == .english ? "new password" : "새 비밀번호") == hasPassword)
     }
 
     @Test(
