@@ -46,7 +46,4 @@ package enum AccountNotice: String, CaseIterable, Sendable {
 
     /// Whether the mail has a link to the recovery or, if that is of no help, to the page of the account.
     var hasLink: Bool { !hasOwnText && !locksOut || self == .addressChanged || self == .addressRestored }
-
-    /// Whether the mail says how to contact the service, if the service has a contact.
-    var namesContact: Bool { self != .addressWithdrawn }
 }

@@ -216,7 +216,6 @@ extension Messages {
         hasPassword: Bool = true,
         contact: String? = nil
     ) -> MailText {
-        let contact = notice.namesContact ? contact : nil
         if notice.hasOwnText {
             let part = notice.namesPassword && !hasPassword ? "without-password" : "text"
             return mail(notice.rawValue, ["link": link, "service": serviceName], contact, part: part)

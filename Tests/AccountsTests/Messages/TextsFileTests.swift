@@ -225,7 +225,7 @@ struct TextsFileTests {
                     contact: contact
                 )
             ]
-            for notice in AccountNotice.allCases where notice.namesContact {
+            for notice in AccountNotice.allCases {
                 for hasPassword in [true, false] {
                     mails.append(
                         messages.accountChanged(
