@@ -34,7 +34,7 @@ struct EmailChangeTests {
                     "\(Self.old) Your Acme email address was changed",
                 ]
             )
-            // Whoever has moved the account to a stranger's address could read the stranger's mail.
+            // The change needs a code from this mailbox, so whoever has made it can read its mail.
             let warning = "Change the password of your email account first, then open this link"
             #expect(notices.first { $0.to == Self.new }?.text.contains(warning) == true)
         }
